@@ -27,15 +27,15 @@ pub fn is_ninja(path: &Path) -> bool {
 /// empty, uses the default targets of the manifest.
 pub fn read(path: &Path, targets: &[String], platform: &Platform) -> Result<Option<Instance>> {
     let build = Build::open(path)?;
-    if let Some(reason) = build.left()? {
-        return Err(miette!("{reason}; only ninja can run this build: run `ninja` instead"));
+    match build.logs_unless_left()? {
+        Ok(logs) => build.instance(logs, targets, platform),
+        Err(reason) => Err(miette!("{reason}; only ninja can run this build: run `ninja` instead")),
     }
-    build.instance(targets, platform)
 }
 
 /// Returns the reason why only ninja can run a build, if there is one.
 pub fn left(path: &Path) -> Result<Option<String>> {
-    Build::open(path)?.left()
+    Ok(Build::open(path)?.logs_unless_left()?.err())
 }
 
 /// Claims a build for a session. Returns a file that is locked while the session runs.
@@ -96,38 +96,33 @@ impl Build {
         Ok(Self { name, folder, manifest, copy })
     }
 
-    /// Returns the reason why only ninja can run the build, if there is one.
-    fn left(&self) -> Result<Option<String>> {
+    /// Returns the logs of the build, or the reason why only ninja can run the build.
+    fn logs_unless_left(&self) -> Result<Result<NinjaLogs, String>> {
         if let Some(reason) = self.copy.left() {
-            return Ok(Some(reason.to_owned()));
+            return Ok(Err(reason.to_owned()));
         }
-        self.logs()?;
+        let logs = self.logs()?;
         let manifest = self.manifest.display().to_string();
         let asked = self.command(&self.copy.path()).args(["-n", "--", &manifest]).output();
         let output = asked.map_err(|error| self.not_run(&error))?;
         let is_stale = output.status.success() && output.stdout.contains(&0x1e);
         if output.status.success() || String::from_utf8_lossy(&output.stderr).contains("unknown target") {
-            return Ok(is_stale.then(|| format!("{}: the file is out of date", self.name)));
+            return Ok(if is_stale { Err(format!("{}: the file is out of date", self.name)) } else { Ok(logs) });
         }
         Err(self.failed(&output.stderr))
     }
 
-    fn instance(&self, targets: &[String], platform: &Platform) -> Result<Option<Instance>> {
+    fn instance(&self, logs: NinjaLogs, targets: &[String], platform: &Platform) -> Result<Option<Instance>> {
         let wrong = |error: FormatError| miette!("{error}");
-        let (version, logs) = self.logs()?;
+        let NinjaLogs { version, folder, mut log, deps } = logs;
         let named: Vec<&str> = targets.iter().map(String::as_str).collect();
         let dry = self.asked(&self.copy.path(), &[&["-n", "--"], named.as_slice()].concat())?;
-        let log_file = logs.join(BUILD_LOG);
-        let mut log = String::from_utf8_lossy(&read_or_empty(&log_file)?).into_owned();
         if BuildLog::read(&log).is_long() {
             self.asked(&self.manifest, &["-t", "recompact"])?;
-            log = String::from_utf8_lossy(&read_or_empty(&log_file)?).into_owned();
+            log = build_log(&folder)?;
         }
-        let deps_file = logs.join(DEPS_LOG);
-        let deps =
-            DepsLog::read(&read_or_empty(&deps_file)?).map_err(|error| miette!("{}: {error}", deps_file.display()))?;
         let graph = self.asked(&self.copy.whole(), &["-t", "graph"])?;
-        let words = self.words(&logs, version)?;
+        let words = self.words(&folder, version)?;
         let output = NinjaOutput {
             file: &self.name,
             dry: &dry,
@@ -169,21 +164,19 @@ impl Build {
             .ok_or_else(|| miette!("{}: ninja has version {}; install ninja 1.11 or later", self.name, shown(&version)))
     }
 
-    /// Checks the versions of the logs, before ninja reads the logs and removes logs of other versions. Returns the version
-    /// that the installed ninja writes, and the folder that contains the logs.
-    fn logs(&self) -> Result<(BuildLogVersion, PathBuf)> {
+    /// Reads the logs and checks their versions, before ninja reads the logs and removes logs of other versions.
+    fn logs(&self) -> Result<NinjaLogs> {
         let (version, folder) = (self.version()?, self.log_folder()?);
-        let file = folder.join(BUILD_LOG);
-        let log = read_or_empty(&file)?;
-        let stated = BuildLogVersion::stated(&String::from_utf8_lossy(&log));
+        let log = build_log(&folder)?;
+        let stated = BuildLogVersion::stated(&log);
         if !log.is_empty() && stated != Some(version.number()) {
             let found = stated.map_or_else(|| "no version".into(), |found| format!("version {found}"));
             let problem = format!("the log has {found}, but this ninja writes version {}", version.number());
-            return Err(miette!("{}: {problem}; run `ninja`, or remove the log", file.display()));
+            return Err(miette!("{}: {problem}; run `ninja`, or remove the log", folder.join(BUILD_LOG).display()));
         }
         let file = folder.join(DEPS_LOG);
-        DepsLog::read(&read_or_empty(&file)?).map_err(|error| miette!("{}: {error}", file.display()))?;
-        Ok((version, folder))
+        let deps = DepsLog::read(&read_or_empty(&file)?).map_err(|error| miette!("{}: {error}", file.display()))?;
+        Ok(NinjaLogs { version, folder, log, deps })
     }
 
     /// Returns the folder that contains the logs.
@@ -221,6 +214,22 @@ impl Build {
         let line = line.or(said.lines().next()).unwrap_or("no reason was printed");
         miette!("{}: ninja reports an error: {}", self.name, shown(line.trim_start_matches("ninja: error: ")))
     }
+}
+
+/// The logs of a build.
+struct NinjaLogs {
+    /// The version that the installed ninja writes.
+    version: BuildLogVersion,
+    /// The folder that contains the logs.
+    folder: PathBuf,
+    /// The text of the log of finished commands.
+    log: String,
+    deps: DepsLog,
+}
+
+/// Returns the text of the log of finished commands in a folder.
+fn build_log(folder: &Path) -> Result<String> {
+    Ok(String::from_utf8_lossy(&read_or_empty(&folder.join(BUILD_LOG))?).into_owned())
 }
 
 /// Returns the content of a file, or nothing if the file does not exist.

@@ -34,6 +34,13 @@ impl Builds {
         Self { sandbox, folders, ninja: ninja.map(Path::to_owned) }
     }
 
+    /// Returns a build with this manifest.
+    fn of(manifest: &str) -> Self {
+        let builds = Self::new(None);
+        builds.folders.iter().for_each(|folder| fs::write(folder.join("build.ninja"), manifest).unwrap());
+        builds
+    }
+
     /// Runs a shell script in both folders. The script begins later than all earlier modifications.
     pub fn edit(&self, script: &str) {
         for folder in &self.folders {
@@ -293,9 +300,8 @@ fn unusual_manifests_are_built_as_ninja_builds_them() {
         "rule cc\n  command = cp $in $out; printf 'a: s h c\\nh: c\\n' > d\n  depfile = d\n  deps = gcc\nbuild a: cc s\n".to_owned(),
         "rule cc\n  command = cp $in $out; printf 'a: s\\nfoo\\n' > d\n  depfile = d\n  deps = gcc\nbuild a: cc s\n".to_owned(),
     ] {
-        let builds = Builds::new(None);
+        let builds = Builds::of(&manifest);
         builds.edit("echo 1 > s; touch h c");
-        builds.folders.iter().for_each(|folder| fs::write(folder.join("build.ninja"), &manifest).unwrap());
         builds.both("", &[]);
         builds.edit("echo 2 > s");
         builds.both("", &[]);
@@ -307,11 +313,10 @@ fn a_command_of_several_lines_runs_after_an_unchanged_output() {
     if !has_ninja() {
         return;
     }
-    let builds = Builds::new(None);
     let manifest = "rule gen\n  command = test -e $out || echo 1 > $out\n  restat = 1\n\
         rule join\n  command = printf '%s' '$in_newline' > /dev/null; cat $in > $out\n\
         build g: gen s\nbuild o: join g x\n";
-    builds.folders.iter().for_each(|folder| fs::write(folder.join("build.ninja"), manifest).unwrap());
+    let builds = Builds::of(manifest);
     builds.edit("echo 1 > s; echo 1 > x");
     builds.both("", &[]);
     builds.edit("echo 2 > s; echo 2 > x");
@@ -324,11 +329,10 @@ fn no_edge_is_lost_next_to_the_pool_console() {
     if !has_ninja() {
         return;
     }
-    let builds = Builds::new(None);
     let manifest = "rule r\n  command = cat s > $out\nrule c\n  pool = console\n  command = cat s > $out\n\
         build a: r s\nbuild b: r s\nbuild c: r s\nbuild prog: r s\n  pool = console\nbuild d: c s\nbuild e: c s\n  pool =\n\
         build last: r a b c prog d e\n";
-    builds.folders.iter().for_each(|folder| fs::write(folder.join("build.ninja"), manifest).unwrap());
+    let builds = Builds::of(manifest);
     for number in 1..3 {
         builds.edit(&format!("echo {number} > s"));
         builds.both("", &[]);
@@ -340,12 +344,11 @@ fn a_response_file_is_kept_while_another_job_asks_ninja() {
     if !has_ninja() {
         return;
     }
-    let builds = Builds::new(None);
     let manifest = "rule gen\n  command = test -e $out || echo 1 > $out\n  restat = 1\n\
         rule cp\n  command = cat $in > $out\n\
         rule slow\n  command = sleep 0.5; cat $out.rsp > $out\n  rspfile = $out.rsp\n  rspfile_content = $in\n\
         build x: gen src\nbuild v: slow src\nbuild y: cp x | src |@ v\n";
-    builds.folders.iter().for_each(|folder| fs::write(folder.join("build.ninja"), manifest).unwrap());
+    let builds = Builds::of(manifest);
     for number in 1..3 {
         builds.edit(&format!("echo {number} > src"));
         builds.both("", &[]);

@@ -210,7 +210,7 @@ fn uses(line: &str, variable: &str) -> bool {
     }
     while let Some(at) = rest.find('$') {
         let after = &rest[at + 1..];
-        let name = after.strip_prefix('{').map_or(after, |name| name);
+        let name = after.strip_prefix('{').unwrap_or(after);
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.strip_prefix(variable).is_some_and(|end| !end.starts_with(is_name)) {
             return true;
