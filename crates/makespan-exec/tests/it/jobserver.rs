@@ -144,9 +144,9 @@ const STYLE: &str = "MAKESPAN_TEST_STYLE";
 fn interrupted(folder: &Path) -> Instance {
     let first = "take; take; touch $LOG.taken; until [ -e $LOG.go ]; do sleep 0.02; done; \
                  echo given >> $LOG.order; give; give; sleep 0.3";
-    let next = |name| {
-        released(client(name, 1, folder, "echo next >> $LOG.order; until [ -e $LOG.go ]; do sleep 0.02; done"), 600)
-    };
+    // A job that is there first ends only after the tokens are given back, so that its own core is not free before.
+    let waits = "echo next >> $LOG.order; until grep -q given $LOG.order; do sleep 0.02; done";
+    let next = |name| released(client(name, 1, folder, waits), 600);
     instance(vec![client("first", 1, folder, first), next("a"), next("b")])
 }
 

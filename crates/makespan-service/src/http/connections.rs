@@ -19,6 +19,9 @@ use crate::log::Log;
 /// Minimum time between two lines of the log about closed or refused connections.
 const LINE_PER: Duration = Duration::from_mins(1);
 
+/// Minimum time for which a connection stays open. In this time the server reads a request that was sent at once.
+const YOUNG: Duration = Duration::from_millis(100);
+
 /// Number of clients above which the counts of clients without a recent line of the log are dropped.
 const CLIENTS: usize = 1000;
 
@@ -77,6 +80,7 @@ struct OpenConnection {
 pub(super) struct Connection {
     connections: Arc<Connections>,
     number: u64,
+    opened: tokio::time::Instant,
     end: Arc<Notify>,
 }
 
@@ -108,20 +112,26 @@ impl Connections {
         let end = Arc::new(Notify::new());
         let new = OpenConnection { address, token: None, requests: 0, end: Arc::clone(&end), is_ending: false };
         open.all.insert(number, new);
-        if let Some(from) = address {
-            let is_own = |one: &OpenConnection| one.address == address && !one.is_ending;
-            let is_stranger = |one: &OpenConnection| is_own(one) && one.token.is_none();
-            if open.count(is_stranger) > self.limits.strangers {
-                let closed = u64::from(open.close(is_stranger));
-                self.tell(&mut open, &format!("the address {from} without a valid token"), (closed, 0));
-            }
-            if open.count(is_own) > self.limits.address {
-                let is_idle = |one: &OpenConnection| is_own(one) && one.token.is_some() && one.requests == 0;
-                let closed = u64::from(open.close(is_idle) || open.close(is_stranger));
-                self.tell(&mut open, &format!("the address {from}"), (closed, 0));
-            }
+        self.limit_address(&mut open, address);
+        Connection { connections: Arc::clone(self), number, opened: tokio::time::Instant::now(), end }
+    }
+
+    /// Closes a connection of an address for each of its limits that is exceeded. Returns false if there is none to close.
+    fn limit_address(&self, open: &mut OpenConnections, address: Option<IpAddr>) -> bool {
+        let Some(from) = address else { return true };
+        let is_own = |one: &OpenConnection| one.address == address && !one.is_ending;
+        let is_stranger = |one: &OpenConnection| is_own(one) && one.token.is_none();
+        if open.count(is_stranger) > self.limits.strangers {
+            let closed = u64::from(open.close(is_stranger));
+            self.tell(open, &format!("the address {from} without a valid token"), (closed, 0));
         }
-        Connection { connections: Arc::clone(self), number, end }
+        if open.count(is_own) <= self.limits.address {
+            return true;
+        }
+        let is_idle = |one: &OpenConnection| is_own(one) && one.token.is_some() && one.requests == 0;
+        let closed = open.close(is_idle) || open.close(is_stranger);
+        self.tell(open, &format!("the address {from}"), (u64::from(closed), 0));
+        closed
     }
 
     /// Counts closed connections and refused requests of a client. Adds a line to the log, unless there was a line about
@@ -159,15 +169,27 @@ impl OpenConnections {
 }
 
 impl Connection {
-    /// Records that a request of `user` with a valid token has arrived. If the token then has too many connections,
-    /// closes its oldest idle connection. Returns false if none of them is idle; the request must then be refused.
+    /// Records that a request of `user` with a valid token has arrived. A connection that was to be closed because it
+    /// had no token then stays open. If the token then has too many connections, closes its oldest idle connection.
+    /// Returns false if none of them is idle; the request must then be refused.
     pub(super) fn is_known(&self, token: &str, user: &str) -> bool {
         let mut open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = open.all.get_mut(&self.number) else { return true };
-        if own.is_ending || own.token.as_deref() == Some(token) {
+        if own.token.as_deref() == Some(token) {
             return !own.is_ending;
         }
+        if own.is_ending && own.token.is_some() {
+            return false;
+        }
         own.token = Some(token.to_owned());
+        let address = own.address;
+        if std::mem::take(&mut own.is_ending)
+            && !self.connections.limit_address(&mut open, address)
+            && let Some(own) = open.all.get_mut(&self.number)
+        {
+            (own.token, own.is_ending) = (None, true);
+            return false;
+        }
         let is_own = |one: &OpenConnection| one.token.as_deref() == Some(token) && !one.is_ending;
         if open.count(is_own) <= self.connections.limits.token {
             return true;
@@ -182,7 +204,14 @@ impl Connection {
 
     /// Waits until the server must close this connection.
     pub(super) async fn ends(&self) {
-        self.end.notified().await;
+        loop {
+            self.end.notified().await;
+            tokio::time::sleep_until(self.opened + YOUNG).await;
+            let open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.all.get(&self.number).is_none_or(|own| own.is_ending) {
+                return;
+            }
+        }
     }
 
     fn change_requests(&self, change: impl FnOnce(&mut usize)) {
@@ -270,6 +299,23 @@ mod tests {
         assert_eq!(counts.collect::<Vec<_>>(), expected);
         drop(open);
         drop(strangers);
+    }
+
+    /// A request with a token can arrive after the server has decided to close its connection.
+    #[test]
+    fn a_token_keeps_a_connection_that_was_to_be_closed() {
+        let connections = Connections::new(16, Log::default());
+        let address = Some([10, 0, 0, 1].into());
+        let first = connections.enter(address);
+        let others: Vec<Connection> = (0..3).map(|_| connections.enter(address)).collect();
+        let ending = || {
+            let open = connections.open.lock().unwrap();
+            open.all.iter().filter(|(_, one)| one.is_ending).map(|(number, _)| *number).collect::<Vec<_>>()
+        };
+        assert_eq!(ending(), [0, 1]);
+        assert!(first.is_known("token", "ann"));
+        assert_eq!(ending(), [1]);
+        drop(others);
     }
 
     proptest! {

@@ -342,7 +342,12 @@ impl ConnectionAcceptor {
                 (Ok(place), Ok((stream, from))) => {
                     let Ok(at) = stream.local_addr() else { continue };
                     let _ = stream.set_nodelay(true);
-                    tokio::spawn(self.clone().serve(stream, from, at, place));
+                    // The limits for each address do not apply behind a proxy, because all connections come from the
+                    // address of the proxy.
+                    let address = (!self.app.behind_proxy).then(|| network(from.ip().to_canonical()));
+                    let connection = Arc::new(self.connections.enter(address));
+                    let peer = ConnectionInfo { from, at, tls: self.acceptor.is_some(), connection };
+                    tokio::spawn(self.clone().serve(stream, peer, place));
                 }
                 (Ok(_), Err(_)) => tokio::time::sleep(PAUSE).await,
                 (Err(_), _) => return,
@@ -350,14 +355,12 @@ impl ConnectionAcceptor {
         }
     }
 
-    async fn serve(self, stream: tokio::net::TcpStream, from: SocketAddr, at: SocketAddr, place: OwnedSemaphorePermit) {
-        // The limits for each address do not apply behind a proxy, because all connections come from the address of
-        // the proxy.
-        let address = (!self.app.behind_proxy).then(|| network(from.ip().to_canonical()));
-        let connection = Arc::new(self.connections.enter(address));
-        let peer = ConnectionInfo { from, at, tls: self.acceptor.is_some(), connection: connection.clone() };
+    async fn serve(self, stream: tokio::net::TcpStream, peer: ConnectionInfo, place: OwnedSemaphorePermit) {
+        let connection = peer.connection.clone();
         let _counting = Counting::new(self.app.clone(), |counts| &counts.connections);
         tokio::select! {
+            // A request that has arrived is read before the connection is closed.
+            biased;
             () = self.converse(stream, peer) => {}
             () = connection.ends() => {}
         }
