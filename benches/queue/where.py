@@ -13,7 +13,8 @@ an answer with the two ends. The table has a row for each way to choose a cluste
 * fewer: the cluster with fewer pending processors per processor;
 * random: the mean over both clusters.
 
-The ends are those of Slurm (jobcomp), in whole seconds. Equal ends are ties.
+The ends are those of Slurm (jobcomp), in whole seconds. Equal ends are ties. Answers of an earlier version named the cluster with
+the earliest expected end. `--read` evaluates them by the present rule: the cluster that is first in more simulations is named.
 """
 
 import argparse
@@ -178,6 +179,10 @@ def table(answers):
     usable = [one for one in answers if len(one["ends"]) == 2 and all(state == "COMPLETED" for _, state in one["ends"].values())]
     print(f"{len(answers)} jobs, {len(usable)} of which ended on both clusters")
     other = {"left": "right", "right": "left"}
+    for one in usable:
+        # In each simulation, one of the two clusters ends the job first, so the shares of both add up to 1.
+        if one["first"] < 0.5:
+            one["named"], one["first"] = other[one["named"]], 1 - one["first"]
     choices = {
         "where": lambda one: one["named"],
         "test-only": lambda one: min(one["tested"], key=one["tested"].get),

@@ -433,7 +433,8 @@ impl Queue {
             .or_else(|| lowest(&|_| true).map(|lowest| (lowest, "of all pending jobs")));
         let Some((priority, whose)) = found else { return 1 };
         remarks.push(format!(
-            "the assumed priority is {priority}, the lowest {whose}; to use another priority, write priority=N"
+            "the assumed priority is {priority}, the lowest {whose}; to use another priority, write priority=N \
+             (in a script: #SBATCH --priority=N)"
         ));
         priority
     }

@@ -9,10 +9,10 @@ use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::source::{ReadCluster, read_all};
+use super::source::{ReadCluster, joined_notes, read_all, short_label};
 use super::{DAYS, rows};
 use crate::args::{KnownTimes, QueueFormat, QueueOptions};
-use crate::output::{emit, narrow, shortened, shown, table};
+use crate::output::{emit, narrow, table};
 
 /// Maximum width of a cluster's name in the table.
 const NAME: usize = 16;
@@ -79,7 +79,7 @@ impl ClusterNumbers {
         let counts = [self.nodes, self.away, self.free, self.running, self.waiting].map(|count| count.to_string());
         let wait = self.mean_wait().map_or_else(|| "-".to_owned(), length);
         let longest = self.mean_wait().map_or_else(|| "-".to_owned(), |_| length(self.longest as f64));
-        [shortened(&shown(name), NAME)].into_iter().chain(counts).chain([wait, longest]).collect()
+        [short_label(name, NAME)].into_iter().chain(counts).chain([wait, longest]).collect()
     }
 
     fn json(&self) -> Value {
@@ -123,10 +123,11 @@ pub fn queues(names: &[&str], options: &QueueOptions) -> Result<ExitCode> {
     let days = if learns { options.past.unwrap_or(DAYS) } else { 0 };
     let (read, mut remarks) = read_all(names, days)?;
     let (mut clusters, mut sum) = (Vec::new(), ClusterNumbers::default());
+    let notes = read.iter().enumerate().flat_map(|(at, own)| own.queue.remarks.iter().map(move |note| (at, note)));
+    remarks.extend(joined_notes(&read, notes));
     for ReadCluster { label, source, queue } in read {
         let numbers = ClusterNumbers::of(&queue, options);
         sum.add(&numbers);
-        remarks.extend(queue.remarks.iter().map(|remark| format!("{label}: {remark}")));
         clusters.push((label, source.words(), numbers));
     }
     if options.format == QueueFormat::Json {

@@ -5,13 +5,18 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use makespan_formats::length;
 use makespan_slurm::Commands;
 #[cfg(feature = "service")]
 use makespan_slurm::Program;
 use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
 
-use crate::output::{complain, shell_word};
+use super::QueueClock;
+use crate::output::{complain, shell_word, shortened, shown};
+
+/// Maximum difference, in seconds, between the instants of queues that are compared without a note.
+const SAME_INSTANT: i64 = 60;
 
 /// The word that selects the queue of a running Slurm.
 pub const SLURM: &str = "slurm";
@@ -164,7 +169,7 @@ pub fn read_all(names: &[&str], days: u32) -> Result<(Vec<ReadCluster>, Vec<Stri
     if clusters.is_empty() && problems.len() == 1 {
         return Err(problems.remove(0));
     }
-    let notes: Vec<String> = problems.iter().map(|problem| format!("no answer: {problem}")).collect();
+    let mut notes: Vec<String> = problems.iter().map(|problem| format!("no answer: {problem}")).collect();
     if clusters.is_empty() {
         return Err(miette!("{}", notes.join("; ")));
     }
@@ -174,7 +179,59 @@ pub fn read_all(names: &[&str], days: u32) -> Result<(Vec<ReadCluster>, Vec<Stri
             own.label = own.source.words();
         }
     }
+    notes.extend(ages(&clusters));
     Ok((clusters, notes))
+}
+
+/// Returns a note if the queues are from different instants.
+fn ages(clusters: &[ReadCluster]) -> Option<String> {
+    let newest = clusters.iter().max_by_key(|own| own.queue.now)?;
+    let age = |own: &ReadCluster| newest.queue.now - own.queue.now;
+    let older: Vec<String> = clusters
+        .iter()
+        .filter(|own| age(own) > SAME_INSTANT)
+        .map(|own| format!("{} is {} older", own.label, length(age(own) as f64)))
+        .collect();
+    let clock = QueueClock::new(newest.queue.now);
+    (!older.is_empty()).then(|| {
+        format!(
+            "the queues are not from the same instant: {} than {} ({}); times count from the instant of each queue; save \
+             all queues at the same time",
+            older.join(", "),
+            newest.label,
+            clock.full(newest.queue.now)
+        )
+    })
+}
+
+/// Joins the notes of several clusters. Each note begins with the names of the clusters that have this note.
+pub fn joined_notes<'a>(clusters: &[ReadCluster], notes: impl Iterator<Item = (usize, &'a String)>) -> Vec<String> {
+    let mut joined: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (cluster, note) in notes {
+        match joined.iter_mut().find(|known| known.0 == note) {
+            Some((_, named)) if named.contains(&cluster) => {}
+            Some((_, named)) => named.push(cluster),
+            None => joined.push((note, vec![cluster])),
+        }
+    }
+    let line = |(note, named): &(&str, Vec<usize>)| {
+        if named.len() > 1 && named.len() == clusters.len() {
+            return format!("all clusters: {note}");
+        }
+        let labels: Vec<&str> = named.iter().map(|&cluster| clusters[cluster].label.as_str()).collect();
+        format!("{}: {note}", labels.join(", "))
+    };
+    joined.iter().map(line).collect()
+}
+
+/// Shortens the name of a cluster to `width` characters. The last part of a path remains.
+pub fn short_label(label: &str, width: usize) -> String {
+    let label = shown(label);
+    let extra = (label.chars().count() + 1).saturating_sub(width);
+    if label.contains('/') && extra > 1 {
+        return ['…'].into_iter().chain(label.chars().skip(extra)).collect();
+    }
+    shortened(&label, width)
 }
 
 /// Returns the name that the cluster states in its configuration.

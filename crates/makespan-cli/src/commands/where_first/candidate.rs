@@ -1,5 +1,7 @@
 //! The forecast of a job on a cluster with a number of nodes.
 
+use std::cmp::Reverse;
+
 use makespan_slurm::forecast::{ForecastOptions, PredictionSource, RandomRunTimes, RunTimeDistribution, forecast};
 use makespan_slurm::queue::{NewJob, PastRun, Queue};
 
@@ -201,6 +203,37 @@ pub fn count_firsts(candidates: &mut [Candidate]) -> usize {
     draws
 }
 
+/// Returns the share of the joint draws in which the job ends first on a cluster, with any number of nodes.
+pub fn share_of(candidates: &[Candidate], cluster: usize) -> f64 {
+    candidates.iter().filter(|own| own.cluster == cluster).map(|own| own.first).sum()
+}
+
+/// Sorts candidates, the best one first. The candidates with an expected end come first. Among these, a candidate comes
+/// first if the job ends first on its cluster in more joint draws. The candidates of a cluster are in the descending
+/// order of their own shares. In both comparisons, the earlier expected end decides between equal shares.
+pub fn sort(candidates: &mut [Candidate]) {
+    let end = |own: &Candidate| own.end.unwrap_or(f64::INFINITY);
+    // The shares are sums of parts of draws, so equal shares may differ by rounding errors.
+    let rounded = |share: f64| Reverse((share * 1e9).round() as i64);
+    let of_cluster = |cluster: usize| {
+        let ends = candidates.iter().filter(|own| own.cluster == cluster).map(end);
+        (rounded(share_of(candidates, cluster)), ends.fold(f64::INFINITY, f64::min))
+    };
+    let count = candidates.iter().map(|own| own.cluster + 1).max().unwrap_or(0);
+    let clusters: Vec<_> = (0..count).map(of_cluster).collect();
+    candidates.sort_by(|one, other| {
+        let key = |own: &Candidate| (own.end.is_none(), clusters[own.cluster].0);
+        let [first, second] = [one, other].map(|own| clusters[own.cluster].1);
+        key(one)
+            .cmp(&key(other))
+            .then(first.total_cmp(&second))
+            .then(one.cluster.cmp(&other.cluster))
+            .then(rounded(one.first).cmp(&rounded(other.first)))
+            .then(end(one).total_cmp(&end(other)))
+            .then(one.nodes.cmp(&other.nodes))
+    });
+}
+
 /// Returns the rank of each value in ascending order. Equal values keep their order.
 fn ranks(values: &[i64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -269,6 +302,31 @@ mod tests {
         assert_eq!(count_firsts(&mut all), 3);
         assert_eq!((all[0].first, all[1].first), (1.0, 0.0));
         assert_eq!(all[1].drawn, [Some(31.0), Some(11.0), Some(21.0)]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_first_candidate_is_the_best_of_the_cluster_with_the_largest_share(
+            all in proptest::collection::vec((0_usize..3, 0..5_u32, proptest::option::of(0_u32..4)), 1..8),
+        ) {
+            let own = |&(cluster, first, end): &(usize, u32, Option<u32>)| {
+                let end = end.map(f64::from);
+                Candidate { cluster, first: f64::from(first) / 7.0, end, ..candidate(&[], &[1], None) }
+            };
+            let mut all: Vec<Candidate> = all.iter().map(own).collect();
+            sort(&mut all);
+            let best = &all[0];
+            let close = 1e-9;
+            for other in &all {
+                let [share, most] = [other, best].map(|own| share_of(&all, own.cluster));
+                proptest::prop_assert!(other.end.is_none() || best.end.is_some());
+                proptest::prop_assert!(other.end.is_none() || share <= most + close);
+                let competes = other.cluster == best.cluster && other.end.is_some();
+                proptest::prop_assert!(!competes || other.first <= best.first + close);
+                let is_equal = competes && (other.first - best.first).abs() < close;
+                proptest::prop_assert!(!is_equal || best.end <= other.end);
+            }
+        }
     }
 
     #[test]

@@ -12,12 +12,12 @@ use makespan_slurm::queue::{NewJob, PastRun};
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::queue::source::{ReadCluster, read_all};
+use super::queue::source::{ReadCluster, joined_notes, read_all, short_label};
 use super::queue::what_if::{of_script, user};
 use super::queue::{begin, run_time_from};
 use crate::args::{Format, KnownTimes, WhereOptions};
-use crate::output::{emit, narrow, shell_word, shortened, shown, table};
-use candidate::{Candidate, CandidateSize, count_firsts};
+use crate::output::{emit, narrow, shell_word, table};
+use candidate::{Candidate, CandidateSize, count_firsts, share_of, sort};
 use sizes::RelativeTimes;
 
 /// Percentage of the simulated ends that the range of an end contains.
@@ -27,9 +27,9 @@ const NAME: usize = 12;
 /// By default, run times are learned from the jobs that ended in the last `DAYS` days.
 const DAYS: u32 = 7;
 
-/// The candidates, in the order of their expected ends.
 struct Comparison {
     clusters: Vec<ReadCluster>,
+    /// The candidates in the order of [`sort`].
     candidates: Vec<Candidate>,
     /// Number of joint draws.
     draws: usize,
@@ -181,32 +181,29 @@ impl Comparison {
             remarks.push(format!("ignored: {}", ignored.join(", ")));
         }
         let known = Knowledge::new(&clusters, &job, law);
-        let mut candidates = Vec::new();
+        let (mut candidates, mut notes) = (Vec::new(), Vec::new());
         for (at, cluster) in clusters.iter().enumerate() {
-            let (own, notes) = known.candidates(at, &clusters, &job, options)?;
+            let (own, new) = known.candidates(at, &clusters, &job, options)?;
             candidates.extend(own);
-            let name = &cluster.label;
-            remarks.extend(cluster.queue.remarks.iter().chain(&notes).map(|note| format!("{name}: {note}")));
+            notes.extend(cluster.queue.remarks.iter().cloned().chain(new).map(|note| (at, note)));
         }
+        remarks.extend(joined_notes(&clusters, notes.iter().map(|(at, note)| (*at, note))));
         if candidates.is_empty() {
             return Err(miette!("{script}: no cluster accepts the job: {}", remarks.join("; ")));
         }
         let draws = count_firsts(&mut candidates);
-        candidates.sort_by(|one, other| {
-            let end = |own: &Candidate| own.end.unwrap_or(f64::INFINITY);
-            end(one).total_cmp(&end(other)).then(one.cluster.cmp(&other.cluster)).then(one.nodes.cmp(&other.nodes))
-        });
+        sort(&mut candidates);
         Ok(Self { clusters, candidates, draws, remarks })
     }
 
-    /// Returns the candidate with the earliest expected end.
+    /// Returns the candidate to choose: the first of [`sort`], if it has an expected end.
     fn best(&self) -> Option<&Candidate> {
         self.candidates.first().filter(|best| best.end.is_some())
     }
 
     /// Returns the share of the joint draws in which the job ends first on a cluster, with any number of nodes.
     fn share_of(&self, cluster: usize) -> f64 {
-        self.candidates.iter().filter(|own| own.cluster == cluster).map(|own| own.first).sum()
+        share_of(&self.candidates, cluster)
     }
 
     /// Returns the command that submits the job as the candidate describes.
@@ -221,7 +218,7 @@ impl Comparison {
         let row = |own: &Candidate| {
             let range = range_around(own.end, own.drawn.iter().flatten().copied().collect(), PERCENT);
             vec![
-                shortened(&shown(&self.clusters[own.cluster].label), NAME),
+                short_label(&self.clusters[own.cluster].label, NAME),
                 own.nodes.map_or_else(|| "-".to_owned(), |nodes| nodes.to_string()),
                 after(own.start.map(|start| start as f64)),
                 length(own.run),
@@ -241,9 +238,9 @@ impl Comparison {
                     String::new()
                 } else {
                     let joint = counted(self.draws, "joint simulation");
-                    format!("; {name} is first in {:.0} % of {joint}", 100.0 * self.share_of(best.cluster))
+                    format!("; the job ends first on {name} in {:.0} % of {joint}", 100.0 * self.share_of(best.cluster))
                 };
-                text += &narrow("", 0, &format!("the job is expected to end first on {name}{}{sure}", on(best.nodes)));
+                text += &narrow("", 0, &format!("the best choice is {name}{}{sure}", on(best.nodes)));
                 text += &format!("  {}\n", self.command(best, options));
             }
             None => text += "no cluster is expected to start the job\n",

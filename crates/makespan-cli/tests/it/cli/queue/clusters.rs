@@ -20,13 +20,15 @@ fn sandbox() -> Sandbox {
 }
 
 #[test]
-fn where_names_the_cluster_with_the_earliest_end_and_a_command() {
+fn where_names_the_cluster_that_is_first_most_often_and_a_command() {
     let sandbox = sandbox();
     let document: serde_json::Value = serde_json::from_str(&compared(&sandbox, "--format json").succeeds()).unwrap();
     let candidates = document["candidates"].as_array().unwrap();
     assert_eq!((candidates.len(), document["draws"].as_u64()), (2, Some(20)));
     let end = |own: &serde_json::Value| own["ends_in_seconds"].as_f64().unwrap_or(f64::INFINITY);
-    assert!(end(&candidates[0]) <= end(&candidates[1]), "{document:#}");
+    let share = |own: &serde_json::Value| own["first"].as_f64().unwrap();
+    assert!(share(&candidates[0]) >= share(&candidates[1]) && document["best"] == candidates[0], "{document:#}");
+    assert_eq!(document["best_cluster_first"], candidates[0]["first"]);
     let shares: f64 = candidates.iter().map(|own| own["first"].as_f64().unwrap()).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
     for own in candidates.iter().filter(|own| end(own).is_finite()) {
@@ -48,7 +50,13 @@ fn where_names_the_cluster_with_the_earliest_end_and_a_command() {
     let best = document["best"]["command"].as_str().unwrap();
     assert!(best.starts_with("sbatch") && best.ends_with(" job.sh"), "{best}");
     assert!(text.contains(&format!("  {best}\n")), "{text}");
-    assert!(unwrapped(&text).contains("% of 20 joint simulations"), "{text}");
+    let first =
+        format!("ends first on {} in {:.0} % of 20 joint simulations", named(&document), 100.0 * share(&candidates[0]));
+    assert!(unwrapped(&text).contains(&first), "{text}");
+}
+
+fn named(document: &serde_json::Value) -> &str {
+    document["best"]["cluster"].as_str().unwrap()
 }
 
 #[test]
@@ -72,6 +80,13 @@ fn where_compares_sizes_by_a_stated_speed_up() {
         let single = one.iter().find(|own| own.0 == name).unwrap().1;
         assert!((single - 2.0 * run).abs() < 1e-6, "{name}: {single} and {run}");
     }
+    // The named cluster is first in the largest share of the simulations, with all sizes together.
+    let share = |name: &serde_json::Value| -> f64 {
+        candidates.iter().filter(|own| own["cluster"] == *name).map(|own| own["first"].as_f64().unwrap()).sum()
+    };
+    let most = candidates.iter().map(|own| share(&own["cluster"])).fold(0.0, f64::max);
+    let of_best = document["best_cluster_first"].as_f64().unwrap();
+    assert!((of_best - most).abs() < 1e-9 && (share(&document["best"]["cluster"]) - most).abs() < 1e-9, "{document:#}");
     let best = document["best"]["command"].as_str().unwrap();
     assert!(best.contains(" -N1 ") || best.contains(" -N2 "), "{best}");
     compared(&sandbox, "--nodes 1,2").refused(&["no two numbers of nodes", "name job.sh", "--speedup amdahl:0.05"]);
@@ -212,9 +227,27 @@ fn queues_of_several_clusters_have_sums_in_one_table() {
     assert_eq!(clusters[1]["waiting"].as_u64(), Some(alone["waiting"].as_array().unwrap().len() as u64));
     let text = said(&sandbox, &["--from", &from], 80).succeeds();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    // The instants of the two saved queues differ.
+    for remarks in [document["remarks"].to_string(), unwrapped(&text)] {
+        assert!(remarks.contains("not from the same instant: ") && remarks.contains(" older than "), "{remarks}");
+    }
     let total = text.lines().find(|line| line.starts_with("total")).unwrap();
     let waiting = document["sum"]["waiting"].to_string();
     assert!(total.split_whitespace().any(|word| word == waiting), "{text}");
     said(&sandbox, &["--from", &from, "--job", "5"], 80).refused(&["--job", "one cluster"]);
     said(&sandbox, &["--from", "saved,saved"], 80).refused(&["--from names saved twice"]);
+}
+
+#[test]
+fn queues_of_the_same_instant_share_their_notes() {
+    let sandbox = sandbox();
+    let (from, again) = ("saved,a-folder-with-a-long-name/again", sandbox.path("a-folder-with-a-long-name/again"));
+    fs::create_dir_all(&again).unwrap();
+    for file in fs::read_dir(sandbox.path("saved")).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), again.join(file.file_name())).unwrap();
+    }
+    let text = said(&sandbox, &["--from", from], 80).succeeds();
+    assert!(text.contains("\n…long-name/again ") && !text.contains("same instant"), "{text}");
+    let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: ")).collect();
+    assert!(!notes.is_empty() && notes.iter().all(|note| note.starts_with("note: all clusters: ")), "{text}");
 }
