@@ -98,7 +98,8 @@ pub struct ExpectedJob {
     pub outlook: Outlook<i64>,
     /// The nodes that the job is expected to get, as indices in the queue, with the number of processors on each.
     pub nodes: Vec<(usize, u32)>,
-    /// Indices of the jobs that must end before this job starts.
+    /// Indices of the jobs that held the nodes of this job, or reached its limit, and end after the scheduling cycle
+    /// before its start. Only these ends let the job start.
     pub after: Vec<usize>,
     /// The source of the run-time prediction.
     pub known: PredictionSource,

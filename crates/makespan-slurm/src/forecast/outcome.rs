@@ -12,7 +12,8 @@ pub(super) struct ForecastOutcome {
     pub expired: Vec<Option<i64>>,
     /// For each job, its sites, with the number of processors on each.
     pub sites: Vec<Vec<(u32, u32)>>,
-    /// For each job, the jobs that must end before it starts.
+    /// For each job, jobs that held its nodes or reached its limit, and ended after the previous scheduling cycle of the
+    /// kind that started the job. Only these ends let the job start. The last end comes first.
     pub after: Vec<Vec<usize>>,
     /// For each job, the previous scheduling cycle of the kind that started the job.
     pub cycle_before: Vec<i64>,
@@ -22,13 +23,4 @@ pub(super) struct ForecastOutcome {
     pub limit: Vec<Option<usize>>,
     /// Number of nodes that were examined for jobs. It is a measure of the cost of the simulation.
     pub looked: u64,
-}
-
-impl ForecastOutcome {
-    /// Returns the jobs that ended after the scheduling cycle before the start of a job. Only these ends let the job
-    /// start.
-    pub fn decisive(&self, job: usize) -> &[usize] {
-        let is_recent = |other: &&usize| self.ended[**other] > Some(self.cycle_before[job]);
-        &self.after[job][..self.after[job].iter().take_while(is_recent).count()]
-    }
 }

@@ -374,7 +374,8 @@ impl<'a> ForecastSimulation<'a> {
         }
         if self.tells {
             let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
-            let last = |&(site, _): &(u32, u32)| self.last_on[site as usize];
+            // Earlier ends did not let the job start.
+            let last = |&(site, _): &(u32, u32)| self.last_on[site as usize].filter(|one| one.0 > start.cycle_before);
             let mut after: Vec<(i64, usize)> = sites.iter().filter_map(last).collect();
             after.sort_unstable_by(|one, other| other.cmp(one));
             after.dedup();

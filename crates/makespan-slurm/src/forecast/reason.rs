@@ -115,7 +115,7 @@ impl Reasons<'_> {
     /// start of a job.
     pub(super) fn last_ends(&self, index: usize) -> Option<String> {
         let told = self.told(index);
-        let after = told.decisive(index);
+        let after = &told.after[index];
         let jobs = (!after.is_empty()).then(|| self.names(after));
         let kept =
             told.reservation[index].map(|kept| format!("reservation {}", self.model.queue.reservations[kept].name));

@@ -39,7 +39,7 @@ impl Reasons<'_> {
         let asks =
             format!("it asks for {}; {free} free for it in {partition}{lack}", wanted(self.model.queue, job, shape));
         let told = self.told(index);
-        let after = told.decisive(index);
+        let after = told.after[index].as_slice();
         let reservation = told.reservation[index].map(|kept| &self.model.queue.reservations[kept].name);
         // Put the most important part first, because tables truncate the text.
         let mut text = match self.last_ends(index) {

@@ -109,8 +109,11 @@ impl<'a> Audit<'a> {
         }
         let named = jobs.len() + usize::from(kept.is_some());
         let is_explained = named > 0 || expected.is_some_and(|at| self.is_last(at, start)) || is_now;
-        let ended = one.after.iter().map(|&job| self.queue.jobs[job].shown.as_str());
-        let last: Vec<&str> = ended.filter(|name| self.ends.get(name) == Some(&start)).collect();
+        let ended = || one.after.iter().map(|&job| self.queue.jobs[job].shown.as_str());
+        if let Some(name) = ended().find(|&name| !self.ends.get(name).is_some_and(|&at| self.is_last(at, start))) {
+            return wrong(&format!("it is after {name}, which ends at {:?}", self.ends.get(name)));
+        }
+        let last: Vec<&str> = ended().filter(|name| self.ends.get(name) == Some(&start)).collect();
         if !is_explained && !last.is_empty() {
             return wrong(&format!("{last:?} end at the start"));
         }
