@@ -155,20 +155,26 @@ fn wrapped_at(width: usize, label: &str, indent: usize, text: &str) -> String {
     filled(columns, label, indent, text.split(' ').filter(|word| !word.is_empty())) + "\n"
 }
 
-/// Formats a label and words in lines of at most `columns` columns. All lines after the first are indented.
+/// Formats a label and words in lines of at most `columns` columns. All lines after the first are indented. A word that
+/// is longer than a line, such as a list of names, is also broken after commas.
 pub fn filled<'a>(columns: usize, label: &str, indent: usize, words: impl Iterator<Item = &'a str>) -> String {
     let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
     for word in words.map(shown) {
-        if !empty && line.chars().count() + 1 + word.chars().count() > columns {
-            lines += &line;
-            lines.push('\n');
-            (line, empty) = (" ".repeat(indent), true);
+        let is_long = word.chars().count() > columns.saturating_sub(indent);
+        let parts: Vec<&str> = if is_long { word.split_inclusive(',').collect() } else { vec![&word] };
+        for (index, part) in parts.into_iter().enumerate() {
+            let space = usize::from(!empty && index == 0);
+            if !empty && line.chars().count() + space + part.chars().count() > columns {
+                lines += &line;
+                lines.push('\n');
+                (line, empty) = (" ".repeat(indent), true);
+            }
+            if !empty && index == 0 {
+                line.push(' ');
+            }
+            line += part;
+            empty = false;
         }
-        if !empty {
-            line.push(' ');
-        }
-        line += &word;
-        empty = false;
     }
     lines + &line
 }
@@ -359,5 +365,15 @@ mod tests {
             [80, 100, 100, 100].map(Some)
         );
         assert_eq!(stated_or(None, || None), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn lines_hold_all_words_and_lists(words in proptest::collection::vec("[a-z]{1,12}|[a-z]{1,9}(,[a-z]{1,9}){0,12}", 0..12), columns in 20_usize..90) {
+            let text = filled(columns, "note: ", 6, words.iter().map(String::as_str));
+            proptest::prop_assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+            let bare = |text: &str| text.split_whitespace().collect::<String>();
+            proptest::prop_assert_eq!(bare(&text), bare(&format!("note: {}", words.join(" "))));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::command::{CommandError, Commands, Program};
+use crate::command::{CommandError, Commands, Program, Refusal};
 use crate::text::{Kind, date, records};
 
 use super::doubts::on_idle_nodes;
@@ -298,7 +298,11 @@ fn helpful(commands: &Commands, part: ClusterOutput, mut texts: Texts, days: u32
         // A cluster without an accounting database is no error.
         Err(error) => {
             if part == ClusterOutput::Past {
-                texts.past_missing = Some(format!("the {} are unknown: {NO_PAST} ({error})", part.name()));
+                let cause = match &error {
+                    CommandError::Refused { said, refusal: Refusal::NoAccounting, .. } => said.clone(),
+                    _ => error.to_string(),
+                };
+                texts.past_missing = Some(format!("the {} are unknown: {NO_PAST} ({cause})", part.name()));
             } else if part != ClusterOutput::Qos {
                 let unknown = HELPFUL.iter().find(|known| known.0 == part).map_or("", |known| known.1);
                 let colon = if unknown.is_empty() { "" } else { ": " };
