@@ -26,6 +26,8 @@ struct Report {
     format: Format,
     clock: Option<Clock>,
     processors: Option<u32>,
+    /// True if the log states in which period a job ran. Otherwise, the utilisation is unknown.
+    is_dated: bool,
     by: Vec<ReportProperty>,
     /// The months, and then the whole log.
     sections: Vec<Section>,
@@ -70,8 +72,10 @@ impl Report {
         let cluster = cluster.map(|(_, present)| present.instance.processors());
         let processors = options.processors.or(cluster).or(log.processors);
         let whole = Period::whole(&log);
+        let is_dated = log.jobs.is_empty() || log.jobs.iter().any(|job| job.period().is_some());
         let months = match &log.clock {
             _ if !options.month => Vec::new(),
+            Some(_) if !is_dated => Vec::new(),
             Some(clock) => whole.months(clock).ok_or_else(|| {
                 miette!(
                     "{}: --month: the dates of the log are beyond the calendar; remove --month",
@@ -87,9 +91,15 @@ impl Report {
             }
         };
         let mut remarks = log.remarks.clone();
-        remarks.extend(missing(&log, &options.by, processors));
+        if !is_dated {
+            let months = if options.month { "the report has no months, and " } else { "" };
+            remarks.push(format!(
+                "{months}the utilisation is unknown: no record states both the start and the run time of its job"
+            ));
+        }
+        remarks.extend(missing(&log, &options.by, processors.is_none() && is_dated));
         let sections = sections(&log, &options.by, whole, months);
-        if let Some(busy) = sections.iter().find(|section| is_overfull(section, processors)) {
+        if let Some(busy) = sections.iter().find(|section| is_dated && is_overfull(section, processors)) {
             let period = busy.period.as_ref().and_then(|period| period.month.as_deref()).unwrap_or("the log");
             remarks.push(format!(
                 "the jobs of {period} used more core hours than the machine has; check the number of processors (--processors)"
@@ -97,7 +107,7 @@ impl Report {
         }
         let JobLog { format, clock, .. } = log;
         let log = options.log.display().to_string();
-        Ok(Self { log, format, clock, processors, by: options.by.clone(), sections, remarks })
+        Ok(Self { log, format, clock, processors, is_dated, by: options.by.clone(), sections, remarks })
     }
 }
 
@@ -107,8 +117,9 @@ fn is_overfull(section: &Section, processors: Option<u32>) -> bool {
     capacity.is_some_and(|capacity| section.total.used() > capacity)
 }
 
-/// Returns notes about values that the log does not state.
-fn missing(log: &JobLog, by: &[ReportProperty], processors: Option<u32>) -> Vec<String> {
+/// Returns notes about values that the log does not state. `lacks_processors` is true if only the number of processors
+/// is missing for the utilisation.
+fn missing(log: &JobLog, by: &[ReportProperty], lacks_processors: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let all = log.jobs.len();
     let mut note = |lacks: &dyn Fn(&LoggedJob) -> bool, none: String, some: &str| match log
@@ -150,7 +161,7 @@ fn missing(log: &JobLog, by: &[ReportProperty], processors: Option<u32>) -> Vec<
             "SWF does not state deaths at the limit: a job without success that ran for its requested time counts as died".into(),
         );
     }
-    if processors.is_none() {
+    if lacks_processors {
         notes.push(
             "the utilisation is unknown: the log does not state the number of processors; add --processors N, or --from for \
              the cluster"

@@ -75,7 +75,7 @@ impl Report {
     }
 
     fn figures(&self, section: &Section, tally: &Tally) -> Figures {
-        let capacity = section.period.as_ref().zip(self.processors);
+        let capacity = section.period.as_ref().filter(|_| self.is_dated).zip(self.processors);
         tally.figures(capacity.map(|(period, processors)| period.capacity(processors)))
     }
 

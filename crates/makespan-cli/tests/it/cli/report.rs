@@ -196,7 +196,21 @@ fn the_text_has_80_columns_and_states_what_is_missing() {
     {
         assert!(flat.contains(part), "{part}: {text}");
     }
-    sandbox.makespan("report log.swf --month").refused(&["log.swf", "UnixStartTime", "remove --month"]);
+    let dated =
+        format!("; UnixStartTime: 1704067200\n; MaxProcs: 8\n{}{}", line(0), line(1).replacen(" -1 100", " 0 100", 1));
+    sandbox.write("dated.swf", &dated);
+    assert!(sandbox.makespan("report dated.swf --month").succeeds().contains("\n2024-01 "));
+    sandbox.write("log.swf", dated.replace(" 0 100", " -1 100"));
+    for (options, part) in
+        [("--month --by user", "the report has no months, and the utilisation"), ("", "the utilisation is unknown")]
+    {
+        let text = sandbox.makespan(&format!("report log.swf {options}")).succeeds();
+        assert!(crate::cli::sandbox::unwrapped(&text).contains(part) && !text.contains("2024-01 "), "{text}");
+    }
+    let json = sandbox.makespan("report log.swf --month --format json").succeeds();
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let sections = document["sections"].as_array().unwrap();
+    assert_eq!((sections.len(), sections[0]["total"]["utilisation"].as_f64()), (1, None), "{document:#}");
 }
 
 #[test]
