@@ -2,6 +2,7 @@
 
 use makespan_core::counted;
 
+use crate::difference::Difference;
 use crate::output::{shown, wrapped};
 
 /// Width of a label, in characters.
@@ -29,8 +30,15 @@ pub fn lines<'a>(
     text
 }
 
-/// Formats the delays of other jobs by a new job. `named` contains texts about delayed jobs, the longest delay first.
-pub fn delays(later: u64, most_seconds: f64, earlier: u64, named: impl IntoIterator<Item = String>) -> String {
+/// Formats the delays of other jobs by a new job. `wait` is the difference of their mean wait. `named` contains texts
+/// about delayed jobs, the longest delay first.
+pub fn delays(
+    later: u64,
+    most_seconds: f64,
+    earlier: u64,
+    wait: &Difference,
+    named: impl IntoIterator<Item = String>,
+) -> String {
     let mut parts = match later {
         0 => vec!["none would start later".to_owned()],
         _ => vec![format!("{} would start later, by at most {most_seconds:.0} s", counted(later, "job"))],
@@ -38,6 +46,9 @@ pub fn delays(later: u64, most_seconds: f64, earlier: u64, named: impl IntoItera
     parts.extend(named);
     if earlier > 0 {
         parts.push(format!("{} would start earlier", counted(earlier, "job")));
+    }
+    if !wait.is_none() {
+        parts.push(format!("mean wait {}", wait.words()));
     }
     parts.join("; ")
 }

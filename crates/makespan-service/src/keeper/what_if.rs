@@ -52,10 +52,12 @@ pub(super) fn with_new_jobs(
 /// and only numbers about the jobs of others.
 pub(super) fn others(without: &Outlook, with: &Outlook, who: &Who) -> OtherJobs {
     let users: BTreeMap<JobNumber, &str> = without.expected.iter().map(|one| (one.job, one.user.as_str())).collect();
-    let mut others = OtherJobs::default();
+    let (mut others, mut sum, mut both) = (OtherJobs::default(), 0.0, 0_u64);
     for (&job, before) in &without.jobs {
         let Some(after) = with.jobs.get(&job) else { continue };
         let seconds = after.start - before.start;
+        sum += seconds;
+        both += 1;
         if seconds <= -0.5 {
             others.earlier += 1;
         }
@@ -69,6 +71,7 @@ pub(super) fn others(without: &Outlook, with: &Outlook, who: &Who) -> OtherJobs 
             }
         }
     }
+    others.mean_wait.seconds = sum / both.max(1) as f64;
     others.jobs.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
     others.jobs.truncate(DELAYS);
     others

@@ -19,7 +19,7 @@ pub use makespan_formats::prometheus::{Metric, MetricKind};
 pub use makespan_history::RangeShare;
 pub use plan::{
     BoundPicture, BoxPicture, ClosedPicture, Delay, Explanation, JobOutlook, NodePicture, OtherJobs, Picture, Reason,
-    WhatIf,
+    WaitDifference, WhatIf,
 };
 pub use service::{Health, Reservation, Span, UserChange, UserSettings, UserSummary};
 pub use submission::{Content, Needs, Receipt, Submission};

@@ -228,10 +228,20 @@ pub struct OtherJobs {
     pub most_seconds: f64,
     /// The number of jobs that would start earlier.
     pub earlier: u64,
+    /// The difference of the mean wait of the jobs that start with and without the submission.
+    #[serde(default)]
+    pub mean_wait: WaitDifference,
     /// The number of jobs that would start later and that the client may not see.
     pub hidden: u64,
     /// Up to 100 jobs that would start later and that the client may see, in descending order of the delay.
     pub jobs: Vec<Delay>,
+}
+
+/// A difference of mean waits. It is positive if the jobs would wait longer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WaitDifference {
+    /// The difference in seconds.
+    pub seconds: f64,
 }
 
 /// The delay of a job.

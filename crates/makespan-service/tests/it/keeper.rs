@@ -503,6 +503,8 @@ fn the_plan_is_shown_with_its_bounds_and_explained() {
     let others = &hidden.others;
     assert!(others.jobs.is_empty() && others.later >= 1 && others.most_seconds > 5.0, "{hidden:?}");
     assert_eq!((others.hidden, what_if.others.hidden), (others.later, 0));
+    let mean = others.mean_wait.seconds;
+    assert!(mean > 0.0 && mean <= others.most_seconds, "{hidden:?}");
     let page = keeper.jobs(&who("bob", Role::Submitter), &Filter::default(), None, 10).unwrap();
     assert_eq!((page.total, page.others), (0, 3));
     // A submitter cannot see the jobs and users of other boxes.

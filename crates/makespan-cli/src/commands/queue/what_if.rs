@@ -140,8 +140,7 @@ impl Delays {
         let named = self.later.iter().take(NAMED);
         let named = named.map(|(job, by)| format!("job {} {}", shown(&queue.jobs[*job].shown), by.words()));
         let most = self.later.first().map_or(0.0, |most| most.1.seconds);
-        let text = delays(self.later.len() as u64, most, self.earlier as u64, named);
-        if self.wait.is_none() { text } else { format!("{text}; mean wait {}", self.wait.words()) }
+        delays(self.later.len() as u64, most, self.earlier as u64, &self.wait, named)
     }
 
     fn json(&self, queue: &Queue) -> Value {

@@ -15,6 +15,7 @@ use super::wait::wait_for;
 use super::{add_amounts, connect, expected, fail, note, now, seconds, span, waits};
 use crate::args::{Format, SOURCES, STANDARD_INPUT, SubmitOptions};
 use crate::commands::run::{argument_sources, lines, operator};
+use crate::difference::Difference;
 use crate::input::standard_input;
 use crate::makefile::is_makefile;
 use crate::ninja::is_ninja;
@@ -204,10 +205,11 @@ fn told(what_if: &WhatIf) -> String {
     if what_if.waiting.len() > SHOWN {
         text += &format!("{} more jobs (--format json prints all)\n", what_if.waiting.len() - SHOWN);
     }
-    let OtherJobs { later, most_seconds, earlier, hidden, jobs } = &what_if.others;
+    let OtherJobs { later, most_seconds, earlier, mean_wait, hidden, jobs } = &what_if.others;
     let named = jobs.iter().take(NAMED).map(|delay| format!("job {} +{:.0} s", delay.job, delay.seconds));
     let hidden = (*hidden > 0).then(|| format!("{} of other users", counted(*hidden, "job")));
-    let others = delays(*later, *most_seconds, *earlier, named.chain(hidden));
+    let wait = Difference { seconds: mean_wait.seconds, range: None };
+    let others = delays(*later, *most_seconds, *earlier, &wait, named.chain(hidden));
     text += &line(2, "other jobs", &others);
     for after in &what_if.after {
         let before = what_if.before.iter().find(|before| before.objective == after.objective);

@@ -274,7 +274,7 @@ impl Service for Fake {
         Ok(WhatIf {
             waiting: vec![JobOutlook { start: Some(1.0), end: Some(2.0), ..JobOutlook::default() }],
             ranges: RangeShare::new(80, None),
-            others: OtherJobs { later: 25, most_seconds: 5.0, earlier: 1, hidden: 24, jobs },
+            others: OtherJobs { later: 25, most_seconds: 5.0, earlier: 1, hidden: 24, jobs, ..OtherJobs::default() },
             before: vec![],
             after: vec![],
         })
