@@ -13,13 +13,17 @@ pub const SHOWN: usize = 1000;
 /// Default number of running jobs that are shown.
 pub const SHOWN_RUNNING: usize = 20;
 /// Minimum and maximum width of the output, in character columns.
-const WIDTH: (usize, usize) = (60, 240);
+const WIDTH: (usize, usize) = (40, 240);
+/// Minimum width, in character columns, at which the ranges and the reasons are in columns. In a narrower table, they
+/// are below each job.
+const WITH_REASONS: usize = 60;
 /// Minimum width, in character columns, at which the table also shows names and requests of jobs.
 const WIDE: usize = 120;
 /// Maximum number of lines of a reason.
 const MAX_LINES: usize = 2;
 
 /// A column of the table: its heading, and its minimum and maximum width.
+#[derive(Clone)]
 struct Column(&'static str, usize, usize);
 
 pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>) -> String {
@@ -30,8 +34,11 @@ pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>) -> String {
         text += &format!("\nno jobs{which} wait\n");
     } else {
         text.push('\n');
-        let rows = chosen.shown().iter().map(|one| row(seen, one, width));
-        text += &table(&columns(width), rows.collect(), width);
+        let rows = table(&columns(width), chosen.shown().iter().map(|one| row(seen, one, width)).collect(), width);
+        let below =
+            chosen.shown().iter().map(|one| if width < WITH_REASONS { below(seen, one, width) } else { String::new() });
+        let below = std::iter::once(String::new()).chain(below);
+        rows.into_iter().zip(below).for_each(|(row, below)| text += &(row + &below));
         if chosen.more() > 0 {
             text += &format!("{} more waiting (--limit)\n", chosen.more());
         }
@@ -46,7 +53,7 @@ pub fn width() -> usize {
     crate::output::columns().clamp(WIDTH.0, WIDTH.1)
 }
 
-/// Returns two lines: the instant, and the numbers of nodes, free processors and jobs.
+/// Returns the instant, and on another line the numbers of nodes, free processors and jobs.
 pub fn head(seen: &ForecastQueue<'_>) -> String {
     let Queue { nodes, jobs, .. } = seen.queue;
     let away = nodes.iter().filter(|node| !node.state.takes_jobs()).count();
@@ -65,7 +72,8 @@ pub fn head(seen: &ForecastQueue<'_>) -> String {
         count => format!(", {count} are suspended"),
     };
     let wait = if waits == 1 { "waits" } else { "wait" };
-    format!("{instant}\n{of_nodes}{away}, {of_free} free; {run}{suspended}, {waits} {wait}\n")
+    let numbers = format!("{of_nodes}{away}, {of_free} free; {run}{suspended}, {waits} {wait}");
+    format!("{instant}\n{}\n", folded(&numbers, width(), usize::MAX).join("\n"))
 }
 
 /// Returns the number of processors of a node that no job holds.
@@ -85,8 +93,18 @@ fn columns(width: usize) -> Vec<Column> {
         Column("between", 7, 27),
         Column("why not now", 20, usize::MAX),
     ];
-    let narrow = ["job", "user", "starts", "between", "why not now"];
+    let narrow: &[&str] = match width {
+        0..WITH_REASONS => &["job", "user", "starts"],
+        _ => &["job", "user", "starts", "between", "why not now"],
+    };
     wide.into_iter().filter(|column| width >= WIDE || narrow.contains(&column.0)).collect()
+}
+
+/// Returns the lines below a job in a narrow table: the range of its start, and the reason why it waits.
+fn below(seen: &ForecastQueue<'_>, one: &ExpectedJob, width: usize) -> String {
+    let (between, why) = (between(seen, one), shown(&one.why().brief));
+    let text = if between == "-" { why.into_owned() } else { format!("{between}: {why}") };
+    folded(&text, width - 2, MAX_LINES).iter().map(|line| format!("  {line}\n")).collect()
 }
 
 fn row(seen: &ForecastQueue<'_>, one: &ExpectedJob, width: usize) -> Vec<String> {
@@ -164,7 +182,11 @@ fn running(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, width: usize) ->
         Column("at the latest", 13, 13),
         Column("name", 4, usize::MAX),
     ];
-    let mut text = format!("\n{}", table(&columns, chosen.shown_running().iter().map(row).collect(), width));
+    let is_shown = |column: &Column| width >= WITH_REASONS || !["nodes", "since", "at the latest"].contains(&column.0);
+    let kept = |row: Vec<String>| columns.iter().zip(row).filter(|cell| is_shown(cell.0)).map(|cell| cell.1).collect();
+    let rows = chosen.shown_running().iter().map(row).map(kept).collect();
+    let columns: Vec<Column> = columns.iter().filter(|column| is_shown(column)).cloned().collect();
+    let mut text = format!("\n{}", table(&columns, rows, width).concat());
     if chosen.more_running() > 0 {
         text += &format!("{} more running (--limit)\n", chosen.more_running());
     }
@@ -183,8 +205,8 @@ pub fn remarks(seen: &ForecastQueue<'_>, width: usize) -> String {
 const INSTANTS: [&str; 5] = ["starts", "between", "since", "ends about", "at the latest"];
 
 /// Formats a table with two spaces between the columns. Cells are cut to the width of their column. The cells of the
-/// last column continue on further lines.
-fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
+/// last column continue on further lines. Returns the heading and the rows, each with its line breaks.
+fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> Vec<String> {
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|row| row.iter().map(|cell| shown(cell).into_owned()).collect()).collect();
     let widest = |at: usize| rows.iter().map(|row| columns_of(&row[at])).max().unwrap_or(0);
@@ -285,10 +307,10 @@ mod tests {
     #[test]
     fn a_table_is_never_wider_than_the_terminal() {
         let long = "a very long text, 日本語の名前 and so on, that goes on and on and on and on and on and on and on";
-        for width in [60, 80, 119, 120, 160, 240] {
+        for width in [40, 59, 60, 80, 119, 120, 160, 240] {
             let columns = columns(width);
             let rows = vec![columns.iter().map(|_| long.to_owned()).collect(); 3];
-            let text = table(&columns, rows, width);
+            let text = table(&columns, rows, width).concat();
             assert!((4..=1 + 3 * MAX_LINES).contains(&text.lines().count()), "{text}");
             assert!(text.lines().all(|line| columns_of(line) <= width), "{width}\n{text}");
         }
@@ -303,7 +325,7 @@ mod tests {
                 "between" => "8".repeat(start) + ".." + &"8".repeat(start.min(5)),
                 _ => "x".repeat(name),
             };
-            let text = table(&columns, vec![columns.iter().map(cell).collect()], width);
+            let text = table(&columns, vec![columns.iter().map(cell).collect()], width).concat();
             let whole = format!("  {0}  {1}", padded(&"8".repeat(start), start.max(6)), "8".repeat(start) + ".." + &"8".repeat(start.min(5)));
             proptest::prop_assert!(text.contains(&whole), "{}", text);
         }

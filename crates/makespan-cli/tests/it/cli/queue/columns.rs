@@ -29,7 +29,7 @@ fn the_queue_fits_on_80_columns_and_uses_160() {
 fn every_verb_keeps_to_the_stated_columns() {
     let sandbox = Sandbox::new();
     saved(&sandbox);
-    for columns in [60, 80] {
+    for columns in [40, 60, 80] {
         let job = said(&sandbox, &["--from", "saved", "--job", "15"], columns).out;
         let mut simulate = sandbox.command("simulate --from saved --policy easy");
         simulate.env("TZ", "UTC").env("COLUMNS", columns.to_string());
@@ -37,7 +37,36 @@ fn every_verb_keeps_to_the_stated_columns() {
         // Texts are wrapped. Tables are not, so they are not checked.
         let notes = notes.lines().skip_while(|line| !line.starts_with("note:")).take_while(|line| !line.is_empty());
         for line in job.lines().chain(notes) {
-            assert!(line.chars().count() <= columns, "{columns}: {line}");
+            // A word is not broken, even if it is longer than a line.
+            let is_word = !line.trim_start().contains(' ');
+            assert!(is_word || line.chars().count() <= columns, "{columns}: {line}");
+        }
+    }
+}
+
+/// A narrow table has no columns for ranges and reasons. A job takes up to three lines.
+#[test]
+fn the_queue_fits_on_40_columns() {
+    let sandbox = Sandbox::with_small();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/queue");
+    for folder in [recorded(), example] {
+        let at = |columns: usize| said(&sandbox, &["--from", folder.to_str().unwrap()], columns).succeeds();
+        let (text, wide) = (at(40), at(160));
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        let table = || text.lines().skip_while(|line| !line.starts_with("job ")).skip(1).take_while(|l| !l.is_empty());
+        let jobs: Vec<&str> = table().filter(|line| !line.starts_with(' ')).collect();
+        assert!(jobs.len() > 5 && table().count() <= 3 * jobs.len(), "{text}");
+        // Each job has its name, its user and its start, in the order of the wide table.
+        let full: Vec<&str> = wide.lines().skip_while(|line| !line.starts_with("job ")).skip(1).collect();
+        let full: Vec<&str> =
+            full.into_iter().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with(' ')).collect();
+        assert_eq!(full.len(), jobs.len());
+        for (job, wide) in jobs.iter().zip(full) {
+            let words: Vec<&str> = job.split_whitespace().collect();
+            assert!(
+                words.iter().all(|word| word.contains('…') || wide.contains(word)) && words.len() >= 3,
+                "{job}: {wide}"
+            );
         }
     }
 }
