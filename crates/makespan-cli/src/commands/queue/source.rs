@@ -58,6 +58,7 @@ impl ClusterSource {
                 Ok(Self::Configured(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))
             }
             Some(name) => Ok(Self::Named(name.to_owned())),
+            None if from.is_empty() => Err(miette!("--from: a name is empty; remove the extra comma, or write slurm")),
             None if Path::new(from).is_dir() => Ok(Self::Saved(from.into())),
             None => Err(miette!(
                 "--from {from}: this is not a folder; write slurm, slurm:NAME, or a folder with saved output of Slurm's commands"

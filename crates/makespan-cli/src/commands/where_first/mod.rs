@@ -234,11 +234,16 @@ impl Comparison {
         match self.best() {
             Some(best) => {
                 let name = &self.clusters[best.cluster].label;
-                let sure = if self.draws == 0 {
+                // With one cluster, only the sizes compete.
+                let (place, share) = match self.clusters.len() {
+                    1 => (on(best.nodes), best.first),
+                    _ => (format!(" on {name}"), self.share_of(best.cluster)),
+                };
+                let sure = if self.draws == 0 || self.candidates.len() == 1 {
                     String::new()
                 } else {
                     let joint = counted(self.draws, "joint simulation");
-                    format!("; the job ends first on {name} in {:.0} % of {joint}", 100.0 * self.share_of(best.cluster))
+                    format!("; the job ends first{place} in {:.0} % of {joint}", 100.0 * share)
                 };
                 text += &narrow("", 0, &format!("the best choice is {name}{}{sure}", on(best.nodes)));
                 text += &format!("  {}\n", self.command(best, options));

@@ -207,6 +207,7 @@ fn where_reports_clusters_that_refuse_the_job_and_wrong_names() {
     of_queue(&sandbox, "where job.sh --from slurm:/no/such/slurm.conf")
         .refused(&["/no/such/slurm.conf", "no such file"]);
     of_queue(&sandbox, "where job.sh --from slurm:").refused(&["slurm:NAME"]);
+    of_queue(&sandbox, "where job.sh --from saved,").refused(&["--from: a name is empty", "comma"]);
     of_queue(&sandbox, "where job.sh --from nowhere").refused(&["nowhere", "not a folder"]);
 }
 
