@@ -9,17 +9,19 @@ const MAX_CHOICES: usize = 2000;
 
 /// A task with its start, its end and its number of processors.
 #[derive(Clone, Copy)]
-struct Run {
+struct Run<'a> {
     task: TaskId,
     start: Time,
     end: Time,
     width: u32,
+    /// The nodes on which the task may run.
+    nodes: &'a [usize],
 }
 
 /// A search that chooses the processors of one run after the other, in the order of their starts.
 struct Assignment<'a> {
     instance: &'a Instance,
-    runs: Vec<Run>,
+    runs: Vec<Run<'a>>,
     placements: Vec<Placement>,
     /// The number of choices that may still be tried.
     left: usize,
@@ -28,12 +30,17 @@ struct Assignment<'a> {
 /// Returns a schedule in which each task has its start and its mode in `starts`, and processors that are open, on nodes
 /// with enough resources. Returns `None` if the search finds no such schedule.
 pub(super) fn assigned(instance: &Instance, model: &Model, starts: &[(i64, usize)]) -> Option<Schedule> {
+    let all: Vec<usize> = (0..instance.platform().node_count()).collect();
     let run = |(task, &(start, mode)): (TaskId, &(i64, usize))| {
-        let (width, start) = (model.tasks[task.index()].allotments[mode], start.checked_mul(model.grid)?);
-        let start = Time::from_ticks(start);
-        Some(Run { task, start, end: start + instance.profile(task).time(width), width })
+        let of = &model.tasks[task.index()];
+        let (width, start) = (of.allotments[mode], Time::from_ticks(start.checked_mul(model.grid)?));
+        let Some(&class) = of.machines.get(mode) else {
+            return Some(Run { task, start, end: start + instance.profile(task).time(width), width, nodes: &all });
+        };
+        let nodes = &model.classes[class].nodes;
+        Some(Run { task, start, end: start + instance.time_on(task, nodes[0])?, width, nodes })
     };
-    let mut runs: Vec<Run> = instance.task_ids().zip(starts).map(run).collect::<Option<_>>()?;
+    let mut runs: Vec<Run<'_>> = instance.task_ids().zip(starts).map(run).collect::<Option<_>>()?;
     runs.sort_by_key(|run| (run.start, std::cmp::Reverse(run.width), run.task));
     let mut assignment = Assignment { instance, runs, placements: Vec::new(), left: MAX_CHOICES };
     assignment.extend().then(|| Schedule::new(assignment.placements))
@@ -56,9 +63,9 @@ impl Assignment<'_> {
     }
 
     /// Returns sets of processors for a run: one set on each node that has enough room, and a set on several nodes.
-    fn choices(&self, run: Run) -> Vec<ProcSet> {
-        let nodes = 0..self.instance.platform().node_count();
-        let mut rooms: Vec<ProcSet> = nodes.map(|node| self.room(node, run)).filter(|room| !room.is_empty()).collect();
+    fn choices(&self, run: Run<'_>) -> Vec<ProcSet> {
+        let mut rooms: Vec<ProcSet> =
+            run.nodes.iter().map(|&node| self.room(node, run)).filter(|room| !room.is_empty()).collect();
         rooms.sort_by_key(ProcSet::len);
         let wide = |room: &&ProcSet| room.len() >= run.width;
         let mut choices: Vec<ProcSet> =
@@ -76,7 +83,7 @@ impl Assignment<'_> {
 
     /// Returns processors of a node that are free and open during a run. The resources of the node suffice for the run
     /// on these processors.
-    fn room(&self, node: usize, run: Run) -> ProcSet {
+    fn room(&self, node: usize, run: Run<'_>) -> ProcSet {
         let (instance, platform) = (self.instance, self.instance.platform());
         let all = platform.processors_of(node);
         let beside = || self.placements.iter().filter(|other| other.end > run.start);

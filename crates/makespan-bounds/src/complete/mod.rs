@@ -8,6 +8,7 @@
 mod assign;
 mod engine;
 mod lifted;
+mod machines;
 mod model;
 mod scales;
 mod search;
@@ -129,7 +130,7 @@ fn search_in(
     let mut scales: Vec<Scale> = scales::all(model).into_iter().chain(lifted::best(model)).collect();
     let begin = |scales: &[Scale], schedule: &Schedule, most: i64, attempt: usize, work: &Work| {
         let mut search = Search::begin(model, scales, most, attempt, work)?;
-        search.stay_near(starts(model, schedule));
+        search.stay_near(starts(instance, model, schedule));
         Ok(search)
     };
     let whole = work.clock.part(WHOLE);
@@ -215,11 +216,16 @@ fn search_in(
 }
 
 /// Returns the start and the mode of each task of a schedule.
-fn starts(model: &Model, schedule: &Schedule) -> Vec<(i64, usize)> {
+fn starts(instance: &Instance, model: &Model, schedule: &Schedule) -> Vec<(i64, usize)> {
     let mut starts = vec![(0, 0); model.tasks.len()];
     for placement in schedule.placements() {
         let task = placement.task.index();
-        let mode = model.tasks[task].allotments.iter().rposition(|&width| width <= placement.processors.len());
+        let of = &model.tasks[task];
+        let mode = if model.classes.is_empty() {
+            of.allotments.iter().rposition(|&width| width <= placement.processors.len())
+        } else {
+            machines::mode_of(instance, model, placement)
+        };
         starts[task] = (placement.start.ticks().div_euclid(model.grid), mode.unwrap_or(0));
     }
     starts
@@ -228,6 +234,11 @@ fn starts(model: &Model, schedule: &Schedule) -> Vec<(i64, usize)> {
 /// Returns the schedule of a solution, or `None` if the schedule violates a condition of the instance that the relaxed
 /// problem ignores.
 fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Schedule> {
+    let is_valid = |schedule: &Schedule| validate(instance, schedule).is_ok();
+    let on_nodes = || assign::assigned(instance, model, &solution.starts).filter(is_valid);
+    if !model.classes.is_empty() {
+        return on_nodes();
+    }
     let mut builder = ScheduleBuilder::new(instance);
     let mut order: Vec<_> = instance.task_ids().zip(&solution.starts).collect();
     order.sort_by_key(|&(task, &(start, _))| (start, task));
@@ -235,8 +246,6 @@ fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Sche
         let allotment = model.tasks[task.index()].allotments[mode];
         builder.place_earliest(task, allotment, Time::from_ticks(start.checked_mul(model.grid)?));
     }
-    let is_valid = |schedule: &Schedule| validate(instance, schedule).is_ok();
-    let on_nodes = || assign::assigned(instance, model, &solution.starts).filter(is_valid);
     Some(builder.finish()).filter(is_valid).or_else(on_nodes)
 }
 

@@ -7,6 +7,7 @@
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
 use makespan_verify::proof::Refutation;
 
+use super::machines::{self, MachineClass};
 use super::unproved::{DIGITS, Unproved, unsupported};
 
 /// Upper limit for values of the objective, and for instants in units of the time grid. The byte format of the
@@ -34,8 +35,11 @@ pub(super) struct Model {
     pub(super) own: usize,
     /// The index of the first lifted scale.
     pub(super) lifted: usize,
-    /// For each node, the amount of each supply on this node. Empty if the platform has only one node.
+    /// For each node, the amount of each supply on this node. Empty if the platform has only one node, or if processors
+    /// differ.
     pub(super) nodes: Vec<Vec<i64>>,
+    /// The classes of nodes on which every task takes the same time. Empty if all processors are equal.
+    pub(super) classes: Vec<MachineClass>,
     pub(super) waits: Vec<Wait>,
     /// True if the objective is a sum of weighted ends or of weighted latenesses.
     pub(super) is_sum: bool,
@@ -46,7 +50,8 @@ pub(super) struct Model {
 }
 
 /// A task with its modes. The modes are allotments in ascending order. Each mode is strictly faster than the mode
-/// before it.
+/// before it. If processors differ, the modes are the classes of nodes on which the task can run, with times that never
+/// increase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModelTask {
     pub(super) release: i64,
@@ -62,6 +67,8 @@ pub(super) struct ModelTask {
     /// For each mode, the first larger allotment that does not belong to the mode. The allotments between the mode and
     /// this allotment are not faster than the mode.
     pub(super) until: Vec<u32>,
+    /// The index of the class of each mode in [`Model::classes`]. Empty if all processors are equal.
+    pub(super) machines: Vec<usize>,
     /// The time in each mode.
     pub(super) times: Vec<i64>,
     /// The latest start in each mode.
@@ -165,13 +172,23 @@ impl Model {
         if let Some(reason) = unsupported(instance, objective) {
             return Err(reason);
         }
-        let tasks = tasks(instance, objective, grid)?;
-        let supplies = supplies(instance, grid)?;
+        let mut tasks = tasks(instance, objective, grid)?;
+        let mut supplies = supplies(instance, grid)?;
+        let (mut nodes, mut classes) = (nodes(instance), Vec::new());
+        if !instance.has_equal_processors() {
+            nodes.clear();
+            classes = machines::classes(instance, grid, &mut supplies)?;
+            machines::set_modes(&mut tasks, instance, &classes, grid)?;
+        }
+        if supplies.len() > MAX_SUPPLIES {
+            let most = MAX_SUPPLIES - 1;
+            return Err(Unproved::feature(format!("more than {most} resources and classes of different machines")));
+        }
         let waits = waits(instance, grid);
         let is_sum = Refutation::is_sum(objective);
-        let (own, nodes) = (supplies.len(), nodes(instance));
+        let (own, lifted) = (supplies.len(), supplies.len());
         let mut model =
-            Self { objective, grid, tasks, supplies, own, lifted: own, nodes, waits, is_sum, base: 0, horizon: 0 };
+            Self { objective, grid, tasks, supplies, own, lifted, nodes, classes, waits, is_sum, base: 0, horizon: 0 };
         model.find_heads();
         model.horizon = model.find_horizon().ok_or_else(|| Unproved::feature(DIGITS))?;
         model.base = model.tasks.iter().map(least).sum();
@@ -268,11 +285,11 @@ fn least(task: &ModelTask) -> i128 {
     i128::from(task.weight) * i128::from((task.head + task.shortest() - task.free_until).max(0))
 }
 
-fn down(time: Time, grid: i64) -> i64 {
+pub(super) fn down(time: Time, grid: i64) -> i64 {
     time.ticks().div_euclid(grid)
 }
 
-fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+pub(super) fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
     let all = instance.platform().resources().iter().zip(0..);
     all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable).map(|(_, number)| ResourceId(number))
 }
@@ -326,6 +343,7 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
             free_until,
             allotments,
             until,
+            machines: Vec::new(),
             times,
             latest: Vec::new(),
             amounts,
@@ -344,7 +362,7 @@ fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): 
 }
 
 /// Converts the amount of a resource to 64 bits. Returns an error if the amount is too large.
-fn amount(amount: impl TryInto<i64>) -> Result<i64, Unproved> {
+pub(super) fn amount(amount: impl TryInto<i64>) -> Result<i64, Unproved> {
     amount.try_into().map_err(|_| Unproved::feature("amounts of resources of 2^63 or more"))
 }
 
@@ -360,9 +378,6 @@ fn supplies(instance: &Instance, grid: i64) -> Result<Vec<Supply>, Unproved> {
         let held = instance.held().iter().filter(|held| held.resource == resource);
         let held = held.map(|held| Ok((0, down(held.until, grid), amount(held.amount)?)));
         supplies.push(Supply::new(total, &held.collect::<Result<Vec<_>, _>>()?));
-    }
-    if supplies.len() > MAX_SUPPLIES {
-        return Err(Unproved::feature(format!("more than {} resources", MAX_SUPPLIES - 1)));
     }
     Ok(supplies)
 }

@@ -1,11 +1,15 @@
 //! A search that decides if there is a solution with a value of at most a given limit.
 
+use std::cmp::Reverse;
+
+use makespan_core::Objective;
 use makespan_verify::proof::Refutation;
 
 use super::engine::ascent::Ascent;
 use super::engine::log::Log;
 use super::engine::prices::Prices;
 use super::engine::{Engine, Literal};
+use super::machines;
 use super::model::Model;
 use super::scales::{self, Scale};
 use super::trim;
@@ -168,6 +172,15 @@ impl Search {
             engine.record_root();
             return engine.learn();
         }
+        if !engine.model.classes.is_empty() && engine.model.objective == Objective::Makespan {
+            // A smaller limit on the makespan reduces the price of all available amounts, so the prices are added again.
+            let count = engine.prices.len();
+            let points = Prices::points(&engine.model).saturating_mul(count as i64 + 1);
+            if points <= MAX_POINTS && count < MAX_PRICES && Prices::are_meant(&engine.model) {
+                engine.add_prices(&Ascent::with_prices(engine, &machines::prices(&engine.model)));
+            }
+            return engine.settles();
+        }
         let has_prices = engine.model.is_sum;
         if has_prices && engine.prices.is_empty() {
             engine.add_prices(&Ascent::new(engine));
@@ -276,7 +289,8 @@ impl Engine {
     /// Returns the next decision, or `None` if all starts and modes are fixed. The decision is the most active literal
     /// that is neither true nor false. If `is_guided` is set and the guide contradicts this literal, the decision is
     /// the negation of the literal. If all active literals are true or false, a task starts at the earliest open
-    /// start. If all starts are fixed, a task runs in its first remaining mode.
+    /// start. If all starts are fixed, a task runs in its first remaining mode. If processors differ, modes are fixed
+    /// before starts: a task runs in its fastest remaining mode.
     fn branch(&mut self, is_guided: bool) -> Option<Literal> {
         let Self { activity, bounds, guide, .. } = self;
         let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;
@@ -288,12 +302,19 @@ impl Engine {
             let value = [start, -start, mode as i64, -(mode as i64)][literal.bound as usize % 4];
             return Some(if value >= literal.value { literal } else { literal.negated() });
         }
+        let mut several = (0..self.tasks()).filter(|&task| self.first_mode(task) < self.last_mode(task));
+        if !self.model.classes.is_empty() {
+            let longest = several.clone().max_by_key(|&task| (self.shortest(task), Reverse(task)));
+            if let Some(task) = longest {
+                return Some(Literal::mode_at_least(task, self.last_mode(task)));
+            }
+        }
         let open = (0..self.tasks()).filter(|&task| self.earliest(task) < self.latest(task));
         let first = open.min_by_key(|&task| (self.earliest(task), self.latest(task)));
         if let Some(task) = first {
             return Some(Literal::start_at_most(task, self.earliest(task)));
         }
-        let task = (0..self.tasks()).find(|&task| self.first_mode(task) < self.last_mode(task))?;
+        let task = several.next()?;
         Some(Literal::mode_at_most(task, self.first_mode(task) as i64))
     }
 

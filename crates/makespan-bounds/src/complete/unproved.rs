@@ -62,6 +62,14 @@ impl fmt::Display for Unproved {
 /// with edges.
 const MAX_TASKS: (u64, u64) = (60, 150);
 
+/// Maximum number of nodes if processors differ. The certificate has a larger limit.
+const MAX_NODES: usize = 1 << 10;
+
+/// Returns true if every task takes exactly one processor.
+fn has_sequential_tasks(instance: &Instance) -> bool {
+    instance.different_task_ids().all(|task| instance.profile(task).is_sequential())
+}
+
 /// Returns the reason why a complete search cannot examine an objective of an instance, or `None` if the search
 /// supports both.
 pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved> {
@@ -71,12 +79,12 @@ pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved
     }
     let feature = if !Objective::OF_TIME.contains(&objective) {
         format!("the objective {objective}")
-    } else if instance.has_machine_times() {
-        "times that depend on the machine".to_owned()
     } else if instance.platform().is_tree() {
         "trees of machines".to_owned()
-    } else if !instance.has_equal_processors() {
-        "machines with a speed other than 1".to_owned()
+    } else if !instance.has_equal_processors() && !has_sequential_tasks(instance) {
+        "tasks on several processors of a platform with processors that differ".to_owned()
+    } else if !instance.has_equal_processors() && instance.platform().node_count() > MAX_NODES {
+        format!("more than {MAX_NODES} nodes with processors that differ")
     } else {
         return None;
     };
@@ -138,9 +146,12 @@ mod tests {
         let child = Node { parent: Some(0), link: Some(link), ..Node::new("b", 1) };
         let tree = instance(Platform::new(vec![Node::new("a", 1), child]).unwrap(), 2);
         assert_eq!(reason(&tree, Objective::Makespan), Some(Unproved::feature("trees of machines")));
-        let row = Profile::on_machines([1, 2].map(Time::from_seconds)).unwrap();
-        let machines = Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::new("a", row)], vec![]).unwrap();
-        assert_eq!(reason(&machines, Objective::Makespan), Some(Unproved::feature("times that depend on the machine")));
+        let fast = Platform::new(vec![Node::new("a", 2), Node { speed: 2.0, ..Node::new("b", 2) }]).unwrap();
+        assert_eq!(reason(&instance(fast.clone(), 2), Objective::Makespan), None);
+        let wide = Job::new("a", Profile::rigid(2, Time::from_seconds(1)).unwrap());
+        let wide = Instance::new(fast, vec![wide], vec![]).unwrap();
+        let feature = "tasks on several processors of a platform with processors that differ";
+        assert_eq!(reason(&wide, Objective::Makespan), Some(Unproved::feature(feature)));
         let closed = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::from_seconds(1) };
         let platform = Platform::cluster(2, 2).unwrap().requiring_compact();
         let bag = job(0).with_count(2.try_into().unwrap());

@@ -43,10 +43,11 @@ fn features_that_are_not_supported() {
         platform = { nodes = [{ name = "a", processors = 1 }, { name = "b", processors = 1, speed = 1.5 }] }
         jobs = [
             { name = "a", time = 5 }, { name = "b", time = 4 }, { name = "c", time = 3 }, { name = "d", time = 3 },
-            { name = "e", time = 3 },
+            { name = "e", time = 3, processors = 2 },
         ]
     "#;
-    is_unproved(speeds, "makespan", "does not support machines with a speed other than 1");
+    let reason = "does not support tasks on several processors of a platform with processors that differ";
+    is_unproved(speeds, "makespan", reason);
 }
 
 #[test]

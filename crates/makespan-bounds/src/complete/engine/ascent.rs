@@ -33,13 +33,22 @@ impl Ascent {
         Self { intervals, prices, value: f64::MIN, areas: model.supplies.iter().map(areas).collect() }
     }
 
+    /// Returns a search in which each supply has the same price at all instants: the entry of `rates`, multiplied by a
+    /// large number.
+    pub(in crate::complete) fn with_prices(engine: &Engine, rates: &[f64]) -> Self {
+        let mut ascent = Self::new(engine);
+        let largest = rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let unit = most_price(&engine.model).min(1 << 24) as f64 / (largest * SCALE as f64);
+        ascent.prices.iter_mut().zip(rates).for_each(|(line, rate)| line.fill(rate * unit));
+        ascent
+    }
+
     /// Returns the costs of all tasks at the best prices, and writes the prices to the log.
     ///
     /// Rounds prices to integers, in units of 1 / `SCALE`. Limits each price such that the sum of all costs fits into
     /// 64 bits.
     pub(in crate::complete) fn prices(&self, model: &Model, log: &mut Log) -> Prices {
-        let amounts = model.supplies.iter().map(Supply::most).fold(1, i64::saturating_add);
-        let most = ((1 << 54) / model.last_end().max(1).saturating_mul(amounts)).min(MAX_PRICE);
+        let most = most_price(model);
         let rounded = |price: &f64| ((price * SCALE as f64).round() as i64).min(most);
         let line = |line: &Vec<f64>| line.iter().map(rounded).collect();
         let prices: Vec<Vec<i64>> = self.prices.iter().map(line).collect();
@@ -131,6 +140,12 @@ impl Ascent {
         }
         self.value > goal
     }
+}
+
+/// Returns the largest price with which the sum of all costs fits into 64 bits.
+fn most_price(model: &Model) -> i64 {
+    let amounts = model.supplies.iter().map(Supply::most).fold(1, i64::saturating_add);
+    ((1 << 54) / model.last_end().max(1).saturating_mul(amounts)).min(MAX_PRICE)
 }
 
 /// Returns the least cost of a task in its window, with the mode and the start that have this cost. For each supply and

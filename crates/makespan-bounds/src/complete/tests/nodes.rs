@@ -139,7 +139,7 @@ fn splits(processors: u32, nodes: usize) -> Vec<Vec<u32>> {
 }
 
 /// Checks random changes of a certificate: none of them proves more than the optimum.
-fn attack(bound: &Bound, least: i128, instance: &Instance, rng: &mut ChaCha8Rng) {
+pub(super) fn attack(bound: &Bound, least: i128, instance: &Instance, rng: &mut ChaCha8Rng) {
     let greedy = Bound { value: (bound.value.integer() + 1).into(), ..bound.clone() };
     assert!(greedy.verify(instance).is_err(), "{greedy:?}");
     let Proof::Refutation(proof) = &bound.proof else { return };

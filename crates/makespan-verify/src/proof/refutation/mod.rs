@@ -5,6 +5,7 @@ mod code;
 mod curve;
 mod deadlines;
 mod lift;
+mod machines;
 mod meter;
 mod place;
 mod price_vector;

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::proof::CertificateError;
 use crate::proof::error::unproved;
 
+use super::machines::MachineClasses;
 use super::supply::Supply;
 use super::{LIMIT, MAX_TASKS, Refutation};
 
@@ -29,11 +30,11 @@ const MAX_NODES: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Relaxation {
     pub(super) tasks: Vec<RelaxedTask>,
-    /// The supplies, in this order: the processors, the renewable resources of the platform, and the scales. A scale
-    /// is an additional supply. The record of the scale states the amount that each task holds in each mode.
+    /// The supplies, in this order: the processors, the renewable resources of the platform, the supplies of
+    /// [`MachineClasses`], and the scales. A scale is an additional supply. The record of the scale states the amount that each task holds in each mode.
     pub(super) supplies: Vec<Supply>,
     /// For each node, the amount of each supply on this node. Licences belong to no node, so no node limits them. Empty
-    /// if the platform has only one node, or more than [`MAX_NODES`] nodes.
+    /// if the platform has only one node, more than [`MAX_NODES`] nodes, or processors that differ.
     pub(super) nodes: Vec<Vec<i128>>,
     /// For each pair of a task and a task that waits for it, the minimum time from the end of the first task to the
     /// start of the second task.
@@ -63,7 +64,7 @@ pub(super) struct RelaxedTask {
     pub(super) modes: Vec<Mode>,
 }
 
-/// An allotment of a task that is not dominated.
+/// An allotment of a task that is not dominated, or a class of machines on which the task can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mode {
     pub(super) time: i64,
@@ -91,7 +92,7 @@ impl RelaxedTask {
 pub(super) struct Grid(pub(super) i64);
 
 impl Grid {
-    fn down(self, time: Time) -> i64 {
+    pub(super) fn down(self, time: Time) -> i64 {
         time.ticks().div_euclid(self.0)
     }
 
@@ -108,9 +109,6 @@ impl Relaxation {
         grid: Grid,
         value: i64,
     ) -> Result<Self, CertificateError> {
-        if !instance.has_equal_processors() {
-            return Err(CertificateError::UnequalProcessors);
-        }
         if instance.tasks() > MAX_TASKS {
             return unproved(format!("a certificate `refutation` supports at most {MAX_TASKS} tasks"));
         }
@@ -120,8 +118,13 @@ impl Relaxation {
                 "a certificate `refutation` supports no release before 0, but job `{name}` has such a release"
             ));
         }
-        let (supplies, nodes) = (supplies(instance, grid)?, nodes(instance));
-        let tasks = tasks(instance, grid, supplies.len())?;
+        let machines = MachineClasses::new(instance)?;
+        let (mut supplies, mut nodes) = (supplies(instance, grid)?, nodes(instance));
+        if let Some(machines) = &machines {
+            supplies.extend(machines.supplies(instance, grid)?);
+            nodes.clear();
+        }
+        let tasks = tasks(instance, grid, machines.as_ref(), supplies.len())?;
         let waits = waits(instance, grid)?;
         let is_sum = Refutation::is_sum(objective);
         let mut relaxation = Self { tasks, supplies, nodes, waits, value, is_sum, is_refuted: false };
@@ -199,14 +202,19 @@ fn nodes(instance: &Instance) -> Vec<Vec<i128>> {
 }
 
 /// Returns the resources that tasks return, in the order of the platform.
-fn renewable(instance: &Instance) -> impl Iterator<Item = makespan_core::ResourceId> + '_ {
+pub(super) fn renewable(instance: &Instance) -> impl Iterator<Item = makespan_core::ResourceId> + '_ {
     let all = instance.platform().resources().iter().zip(0..);
     let returned = all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable);
     returned.map(|(_, number)| makespan_core::ResourceId(number))
 }
 
 /// Returns all tasks, in the order of their numbers, without heads, deadlines and latest starts.
-fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<RelaxedTask>, CertificateError> {
+fn tasks(
+    instance: &Instance,
+    grid: Grid,
+    machines: Option<&MachineClasses>,
+    supplies: usize,
+) -> Result<Vec<RelaxedTask>, CertificateError> {
     let range = |task: TaskId| {
         let profile = instance.profile(task);
         u64::from(profile.max_processors() - profile.min_processors()) + 1
@@ -221,7 +229,10 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
     let mut amounts = 0;
     for task in instance.task_ids() {
         let release = grid.down(instance.release(task));
-        let modes = modes(instance, task, grid);
+        let modes = match machines {
+            Some(machines) => machines.modes(instance, task, grid)?,
+            None => modes(instance, task, grid),
+        };
         amounts += modes.len() * supplies;
         if amounts > MAX_AMOUNTS {
             return unproved(format!(

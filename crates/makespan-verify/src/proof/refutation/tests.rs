@@ -271,11 +271,29 @@ fn other_kinds_can_contain_a_refutation() {
 }
 
 #[test]
+fn machines_that_differ_are_supplies() {
+    // Supply 0 is all processors. Supplies 1 and 2 are the fast and the slow node, and modes are slow, then fast.
+    let nodes = vec![Node { speed: 2.0, ..Node::new("a", 1) }, Node::new("b", 1)];
+    let job = |name: &str| Job::new(name, Profile::rigid(1, Time::from_seconds(4)).unwrap());
+    let instance = Instance::new(Platform::new(nodes).unwrap(), ["a", "b", "c"].map(job).into(), vec![]).unwrap();
+    let claim = |value, steps: &[u64]| Refutation { value, grid: 1_000_000_000, steps: Refutation::encoded(steps) };
+    // No job ends by 3 s on the slow node, and the three jobs take 6 s on the fast node.
+    let slow = (0..3).flat_map(|task| [20, 8, task]);
+    let steps: Vec<u64> = slow.chain([20, 9, 1, 0, 6]).collect();
+    let makespan = |value, steps| proven(&instance, Objective::Makespan, &claim(value, steps));
+    assert_eq!(makespan(4, &steps), Some(4_000_000_000));
+    // The jobs end by 4 s: two on the fast node, and one on the slow node.
+    assert_eq!(makespan(5, &steps), None);
+    assert_eq!(makespan(4, &[20, 9, 1, 0, 6]), None);
+}
+
+#[test]
 fn unsupported_instances_are_refused() {
     let proof = Refutation { value: 1, grid: 1, steps: vec![] };
     let nodes = vec![Node { speed: 2.0, ..Node::new("a", 1) }, Node::new("b", 1)];
     let job = Job::new("a", Profile::rigid(1, Time::from_seconds(3)).unwrap());
-    let instance = Instance::new(Platform::new(nodes).unwrap(), vec![job.clone()], vec![]).unwrap();
+    let wide = Job::new("b", Profile::rigid(2, Time::from_seconds(3)).unwrap());
+    let instance = Instance::new(Platform::new(nodes).unwrap(), vec![job.clone(), wide], vec![]).unwrap();
     let value = Proof::Refutation(proof.clone()).proves(Objective::Makespan, &instance);
     assert_eq!(value, Err(CertificateError::UnequalProcessors));
     let many = job.with_count(std::num::NonZeroU64::new(MAX_TASKS + 1).unwrap());

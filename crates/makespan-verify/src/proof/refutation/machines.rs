@@ -1,0 +1,108 @@
+//! The relaxed problem of sequential tasks on machines that differ: each mode of a task is a class of equal nodes.
+
+use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId};
+use rustc_hash::FxHashMap;
+
+use crate::proof::CertificateError;
+use crate::proof::error::unproved;
+
+use super::LIMIT;
+use super::relaxation::{Grid, Mode, renewable};
+use super::supply::Supply;
+
+/// Maximum number of nodes.
+const MAX_NODES: usize = 1 << 12;
+/// Maximum number of nodes, multiplied by the number of different tasks.
+const MAX_TIMES: usize = 1 << 20;
+/// Maximum number of classes. A certificate supports no more supplies.
+const MAX_CLASSES: usize = 254;
+
+/// The classes of nodes of a platform. Every task takes the same time on all nodes of a class.
+#[derive(Clone, Debug)]
+pub(super) struct MachineClasses(Vec<Vec<usize>>);
+
+impl MachineClasses {
+    /// Returns the classes, in the order of their first nodes. Returns `None` if all processors are equal.
+    pub(super) fn new(instance: &Instance) -> Result<Option<Self>, CertificateError> {
+        if instance.has_equal_processors() {
+            return Ok(None);
+        }
+        let is_sequential = instance.different_task_ids().all(|task| instance.profile(task).is_sequential());
+        if instance.platform().is_tree() || !is_sequential {
+            return Err(CertificateError::UnequalProcessors);
+        }
+        let nodes = instance.platform().node_count();
+        if nodes > MAX_NODES || nodes.saturating_mul(instance.different_tasks()) > MAX_TIMES {
+            return unproved(format!(
+                "the instance is too large for a certificate `refutation`: on processors that differ, there may be at \
+                 most {MAX_NODES} nodes, and the number of nodes times the number of different tasks may be at most \
+                 {MAX_TIMES}"
+            ));
+        }
+        let mut classes: Vec<Vec<usize>> = Vec::new();
+        let mut numbers: FxHashMap<Vec<_>, usize> = FxHashMap::default();
+        for node in (0..nodes).filter(|&node| instance.platform().nodes()[node].processors > 0) {
+            let times = instance.different_task_ids().map(|task| instance.time_on(task, node)).collect();
+            let number = *numbers.entry(times).or_insert(classes.len());
+            if number == MAX_CLASSES {
+                return unproved(format!(
+                    "a certificate `refutation` supports at most {MAX_CLASSES} classes of nodes with equal times"
+                ));
+            }
+            if number == classes.len() {
+                classes.push(Vec::new());
+            }
+            classes[number].push(node);
+        }
+        Ok(Some(Self(classes)))
+    }
+
+    /// Returns the supplies of all classes. For each class: its processors, then the resources of its nodes.
+    pub(super) fn supplies(&self, instance: &Instance, grid: Grid) -> Result<Vec<Supply>, CertificateError> {
+        let mut supplies = Vec::new();
+        for nodes in &self.0 {
+            let mut own = ProcSet::new();
+            nodes.iter().for_each(|&node| own.insert(&instance.platform().processors_of(node)));
+            let mut closed = Vec::new();
+            for class in instance.availability().classes().iter().filter(|class| !class.closed.is_empty()) {
+                let count = i128::from(own.intersection(&class.processors).len());
+                closed.extend(class.closed.iter().map(|&(from, until)| (grid.down(from), grid.down(until), count)));
+            }
+            supplies.push(Supply::new(own.len().into(), &closed)?);
+            for resource in of_nodes(instance) {
+                let amounts = nodes.iter().map(|&node| i128::from(instance.platform().amount(node, resource)));
+                supplies.push(Supply::new(amounts.sum(), &[])?);
+            }
+        }
+        Ok(supplies)
+    }
+
+    /// Returns the modes of a task, one for each class on which the task can run. The times never increase, and modes
+    /// of equal times are in the order of their classes.
+    pub(super) fn modes(&self, instance: &Instance, task: TaskId, grid: Grid) -> Result<Vec<Mode>, CertificateError> {
+        let need = |resource| {
+            let demand = instance.demands(task).iter().find(|demand| demand.resource == resource);
+            demand.map_or(0, |demand| i128::from(demand.need.total(1)))
+        };
+        let whole: Vec<i128> = std::iter::once(1).chain(renewable(instance).map(need)).collect();
+        let of_class: Vec<i128> = std::iter::once(1).chain(of_nodes(instance).map(need)).collect();
+        let mode = |(number, nodes): (usize, &Vec<usize>)| {
+            let time = grid.down(instance.time_on(task, nodes[0])?);
+            let mut amounts = vec![0; self.0.len() * of_class.len()];
+            amounts[number * of_class.len()..][..of_class.len()].copy_from_slice(&of_class);
+            let amounts = whole.iter().copied().chain(amounts).collect();
+            Some(Mode { time, latest: LIMIT, amounts, is_on_one_node: true })
+        };
+        let mut modes: Vec<Mode> = self.0.iter().enumerate().filter_map(mode).collect();
+        modes.sort_by_key(|mode| std::cmp::Reverse(mode.time));
+        if modes.is_empty() {
+            return unproved("some task can run on no node");
+        }
+        Ok(modes)
+    }
+}
+
+/// Returns the renewable resources that belong to nodes, in the order of the platform.
+fn of_nodes(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+    renewable(instance).filter(|&resource| instance.platform().resource_of(resource).kind == ResourceKind::OfNodes)
+}
