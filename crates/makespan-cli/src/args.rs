@@ -11,7 +11,6 @@ mod halt;
 mod history;
 mod machines;
 mod needs;
-mod ninja;
 #[cfg(feature = "service")]
 mod operate;
 mod printing;
@@ -49,7 +48,6 @@ pub use history::{
 };
 pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
-pub use ninja::NinjaJobOptions;
 #[cfg(feature = "service")]
 pub use operate::{
     Quota, ReservationAction, ReservationAddOptions, ReservationCommands, ReservationEndOptions, ServiceAction,
@@ -170,9 +168,6 @@ pub enum Command {
     /// Run the agent on a node of a pilot (`run --on slurm` starts this command)
     #[command(hide = true)]
     Agent(AgentOptions),
-    /// Run the command of one edge of a build of ninja (`run build.ninja` starts this command)
-    #[command(hide = true)]
-    NinjaJob(NinjaJobOptions),
     /// Compute one shard of a comparison (`compare` with --on or --shards starts this command)
     #[command(hide = true)]
     Shard(ShardCommand),

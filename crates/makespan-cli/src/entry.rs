@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use miette::Result;
 
 use crate::command_mark::with_mark;
+use crate::ninja_job;
 use crate::output::{complain, shown};
 
 /// Replacements for the error texts of the Rust standard library about invalid numbers.
@@ -38,7 +39,7 @@ pub fn enter<A: Parser>(
     error_status: fn(&[String]) -> Option<u8>,
     carry_out: fn(&A) -> Result<ExitCode>,
 ) -> ExitCode {
-    makespan_exec::serve();
+    makespan_exec::serve_wrapping(ninja_job::wrapped);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let status = error_status(&words);
     let marked = with_mark(std::env::args_os().collect(), A::command);

@@ -13,6 +13,7 @@ mod loaded;
 mod machine;
 mod makefile;
 mod ninja;
+pub mod ninja_job;
 mod outlook;
 mod output;
 mod past;

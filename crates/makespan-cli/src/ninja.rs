@@ -1,5 +1,6 @@
 //! Reads builds of ninja. A dry run of ninja lists the edges that are out of date. Each of these edges becomes a job.
 
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -8,9 +9,13 @@ use std::process::{Command, Stdio};
 
 use makespan_core::{Instance, Platform};
 use makespan_formats::FormatError;
-use makespan_formats::list::{BuildFiles, BuildLog, BuildLogVersion, DepsLog, ManifestCopy, NinjaOutput, read_ninja};
-use miette::{Result, miette};
+use makespan_formats::list::{
+    BuildFiles, BuildLog, BuildLogVersion, DepsLog, ManifestCopy, NinjaOutput, dirty_outputs, read_ninja,
+};
+use miette::{Diagnostic, Result, miette};
+use rustc_hash::FxHashSet;
 
+use crate::ninja_job;
 use crate::output::shown;
 
 /// Name of the log of finished commands.
@@ -29,13 +34,49 @@ pub fn read(path: &Path, targets: &[String], platform: &Platform) -> Result<Opti
     let build = Build::open(path)?;
     match build.logs_unless_left()? {
         Ok(logs) => build.instance(logs, targets, platform),
-        Err(reason) => Err(miette!("{reason}; only ninja can run this build: run `ninja` instead")),
+        Err(reason) => Err(OnlyNinja(reason).into()),
     }
 }
 
-/// Returns the reason why only ninja can run a build, if there is one.
-pub fn left(path: &Path) -> Result<Option<String>> {
-    Ok(Build::open(path)?.logs_unless_left()?.err())
+/// The error for a build that only ninja can run. The value is the reason.
+#[derive(Debug)]
+pub struct OnlyNinja(pub String);
+
+impl fmt::Display for OnlyNinja {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; only ninja can run this build: run `ninja` instead", self.0)
+    }
+}
+
+impl std::error::Error for OnlyNinja {}
+impl Diagnostic for OnlyNinja {}
+
+/// Asks ninja during a run which edges are still out of date.
+pub struct DryRuns {
+    build: Build,
+    targets: Vec<String>,
+    log: File,
+}
+
+impl DryRuns {
+    /// Prepares dry runs for these targets.
+    pub fn new(path: &Path, targets: &[String]) -> Result<Self> {
+        let build = Build::open(path)?;
+        let log = build.log_folder()?.join(BUILD_LOG);
+        let log = File::open(&log).map_err(|error| miette!("{}: cannot open: {error}", log.display()))?;
+        Ok(Self { build, targets: targets.to_vec(), log })
+    }
+
+    /// Returns the first output of each edge that is out of date.
+    pub fn dirty(&self) -> Result<FxHashSet<String>> {
+        // Jobs do not write to the logs while ninja reads them. Some file systems have no locks.
+        drop(self.log.lock_shared());
+        // Without `keeprsp`, the dry run would remove response files that jobs read.
+        let words = ["-d", "keeprsp", "-n", "--"].into_iter().chain(self.targets.iter().map(String::as_str));
+        let printed = self.build.asked(&self.build.copy.path(), &words.collect::<Vec<_>>());
+        drop(self.log.unlock());
+        dirty_outputs(&printed?).ok_or_else(|| miette!("{}: ninja printed an incomplete edge", self.build.name))
+    }
 }
 
 /// Claims a build for a session. Returns a file that is locked while the session runs.
@@ -73,7 +114,7 @@ pub fn run(path: &Path, targets: &[String], jobs: u32) -> miette::Report {
 }
 
 /// Returns the folder in which ninja runs: the folder of the manifest.
-fn folder_of(path: &Path) -> PathBuf {
+pub fn folder_of(path: &Path) -> PathBuf {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
@@ -142,7 +183,7 @@ impl Build {
         let version = version.number().to_string();
         let words = [
             program.as_os_str(),
-            "ninja-job".as_ref(),
+            ninja_job::MARK.as_ref(),
             "--manifest".as_ref(),
             self.folder.join(&self.manifest).as_os_str(),
             "--logs".as_ref(),

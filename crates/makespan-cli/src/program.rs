@@ -57,7 +57,6 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
         #[cfg(feature = "service")]
         Command::Service(options) => commands::service::operate(options),
         Command::Agent(options) => commands::agent::agent(options),
-        Command::NinjaJob(options) => commands::ninja_job::job(options),
         Command::Shard(options) => commands::compare::shard(options),
         Command::Profile(options) => commands::profile::profile(options),
         Command::History(options) => commands::history::history(options),

@@ -285,6 +285,7 @@ fn drive_on(
         attempts: history.attempts,
         retries,
         cancelled: BTreeSet::new(),
+        unneeded: BTreeSet::new(),
         leaves: false,
         may_grow: options.intake.is_some(),
         halted: false,

@@ -10,6 +10,7 @@ use crate::halt::HaltRule;
 use crate::intake::Intake;
 use crate::jobserver::JobserverStyle;
 use crate::keep::KeptTasks;
+use crate::session::Pruning;
 use crate::shim::{check_name, check_pattern};
 
 /// Conditions under which no task starts. Running tasks continue.
@@ -153,6 +154,8 @@ pub struct ExecuteOptions {
     /// The source of jobs that arrive during the run. The run ends on request, or when the source is closed and all
     /// jobs have ended.
     pub intake: Option<Intake>,
+    /// Finds tasks that need not run, because of the results of other tasks.
+    pub pruning: Option<Pruning>,
     /// Stops the run. The first request sends SIGTERM to the running tasks, and SIGKILL after the grace period. The
     /// second request sends SIGKILL at once.
     pub stop: Stop,
@@ -187,6 +190,7 @@ impl ExecuteOptions {
             group: Duration::from_millis(8),
             estimation: None,
             intake: None,
+            pruning: None,
             stop: Stop::default(),
         }
     }

@@ -9,7 +9,6 @@ mod findings;
 pub mod generate;
 pub mod history;
 pub mod inspect;
-pub mod ninja_job;
 pub mod plan;
 pub mod profile;
 pub mod queue;

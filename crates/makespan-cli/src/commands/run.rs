@@ -30,6 +30,7 @@ mod signals;
 mod source;
 mod strangers;
 mod stream;
+mod unneeded;
 mod watch;
 
 use std::io::IsTerminal;
@@ -121,10 +122,9 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
         settle_first(options)?;
     }
     let _claimed = ninja::claimed(options)?;
-    if let Some(status) = ninja::run_by_ninja(options, place.is_here())? {
-        return Ok(EndedSession { status, stopped: false, failures: Vec::new() });
-    }
-    let Some(mut source) = resumed_input::read(options, place.platform())? else {
+    ninja::refuse_cluster(options, place.is_here())?;
+    let source = resumed_input::read(options, place.platform());
+    let Some(mut source) = source.map_err(|error| ninja::run_by_ninja(options, error))? else {
         return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });
     };
     if options.source.shuf {
@@ -143,6 +143,8 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     if session.is_new {
         session.execution.folder = folder::claim(options)?;
     }
+    let pruning = unneeded::pruning(options, &session.instance, &session.execution.folder);
+    session.execution.pruning = pruning;
     let stream = session.stream.take();
     // From here on, no other session can begin a run in this folder.
     let reserved = place.reserve(&session.instance, &session.execution)?;

@@ -216,6 +216,15 @@ impl History {
                 self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted, accounting });
                 self.seen(at);
             }
+            JournalRecord::Ended { task, start, at, processors, outcome: Outcome::Succeeded, accounting }
+                if processors.is_empty() =>
+            {
+                // The task needed no start.
+                let outcome = Outcome::Succeeded;
+                *self.waiting(task)? = Progression::Ended(outcome);
+                self.runs.push(Run { task, start, end: at, processors, outcome, accounting });
+                self.seen(at);
+            }
             JournalRecord::Ended { task, start, at, processors, outcome, accounting } => {
                 let attempt = self.running(task)?;
                 if attempt.at != start || attempt.processors != processors {

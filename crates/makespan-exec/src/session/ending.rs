@@ -262,6 +262,7 @@ impl Session<'_> {
         if succeeded {
             self.note_success(task);
             let ready = self.state.cluster.succeed(task, at, &run.processors);
+            let ready = self.needed(ready, at);
             self.policy.events.extend(ready.into_iter().map(Event::Submitted));
             // If no further task starts, better estimates are useless.
             if !self.halted {

@@ -13,6 +13,7 @@ mod retry;
 mod start;
 mod state;
 mod stop;
+mod unneeded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -39,6 +40,7 @@ pub use hand_over::PlanAgain;
 pub(crate) use hold::HoldState;
 pub(crate) use retry::Retries;
 pub(crate) use state::SessionState;
+pub use unneeded::Pruning;
 
 /// Shortest time until a wake-up, so that a policy with frequent wake-ups does not keep a core busy.
 const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
@@ -57,6 +59,8 @@ pub(crate) struct Session<'a> {
     pub retries: Retries,
     /// Running tasks that the user cancelled. These tasks are not tried again.
     pub cancelled: BTreeSet<TaskId>,
+    /// Tasks that need not run and wait for predecessors.
+    pub unneeded: BTreeSet<TaskId>,
     /// True if the session ends without ending its tasks.
     pub leaves: bool,
     /// True if jobs may still arrive.

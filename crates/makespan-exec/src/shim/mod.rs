@@ -23,6 +23,7 @@ mod order;
 mod small;
 mod staging;
 mod threads;
+mod wrapped;
 
 use std::ffi::OsString;
 use std::io::{BufRead, Stdin, Write};
@@ -50,6 +51,7 @@ pub(crate) use order::ShimOrder;
 pub(crate) use small::small;
 pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
 use threads::Threads;
+pub use wrapped::{WrapJob, WrappedJob};
 
 use crate::engine::Staging;
 use crate::folder::Folder;
@@ -102,10 +104,18 @@ pub fn serve() {
     serve_as(std::env::args_os().skip(1));
 }
 
+/// Works as [`serve`]. `wrap` finds the steps of this program before and after the commands of jobs.
+pub fn serve_wrapping(wrap: WrapJob) {
+    serve_all(std::env::args_os().skip(1), Some(wrap));
+}
+
 /// Works as [`serve`], for a program with arguments that differ from the arguments of the process, such as a script of
 /// an interpreter. `arguments` excludes the program name.
 pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
-    let mut arguments = arguments.into_iter();
+    serve_all(arguments.into_iter(), None);
+}
+
+fn serve_all(mut arguments: impl Iterator<Item = OsString>, wrap: Option<WrapJob>) {
     if arguments.next().is_none_or(|first| first != ARGUMENT) {
         return;
     }
@@ -115,7 +125,7 @@ pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
         std::process::exit(0);
     }
     let (Some(held), Some(named), Some(group)) = (held, named, group) else { std::process::exit(NEVER) };
-    std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
+    std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group), wrap));
 }
 
 /// The state of a shim and its job.
@@ -145,11 +155,12 @@ struct Shim {
     kills: KernelKills,
     /// True if the status was written and another job may follow.
     is_reusable: bool,
+    wrap: Option<WrapJob>,
 }
 
 /// Runs the jobs that arrive on the input, one after another. `held` is a path to the open folder of the run, `named`
 /// is its original path, and `group` is the path of the job's control group.
-fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
+fn serve_run(held: &Path, named: &Path, group: &Path, wrap: Option<WrapJob>) -> i32 {
     let all = SigSet::all();
     let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
     // If this process already leads a process group, the call fails and the process stays in its session.
@@ -162,7 +173,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         membership.remove();
         return NEVER;
     };
-    let mut shim = Shim::new(signals, membership);
+    let mut shim = Shim { wrap, ..Shim::new(signals, membership) };
     let mut last = NEVER;
     while let Some(order) = ShimOrder::read() {
         let Ok(files) = order.open(&within) else {
@@ -170,7 +181,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
             break;
         };
         shim.take(files, &order);
-        last = shim.serve(&within.join(&order.status), &order);
+        last = shim.serve(&within, &order);
         if !shim.is_free(&order) || writeln!(std::io::stdout(), "{last}").is_err() {
             break;
         }
@@ -201,6 +212,7 @@ impl Shim {
             used: UsedCpu::default(),
             kills: KernelKills::read(),
             is_reusable: false,
+            wrap: None,
         }
     }
 
@@ -221,9 +233,9 @@ impl Shim {
         is_plain && !is_disturbed && self.is_reusable && self.membership.is_usable()
     }
 
-    /// Waits until the job may run, runs it, and writes its status to this path.
-    fn serve(&mut self, path: &Path, order: &ShimOrder) -> i32 {
-        let Some(mut slot) = self.reserve(path) else { return NEVER };
+    /// Waits until the job may run, runs it, and writes its status to the folder of the run.
+    fn serve(&mut self, folder: &Path, order: &ShimOrder) -> i32 {
+        let Some(mut slot) = self.reserve(&folder.join(&order.status)) else { return NEVER };
         let Some(claim) = read_claim() else {
             slot.release(&Disk);
             return NEVER;
@@ -235,7 +247,7 @@ impl Shim {
         }
         let mut scratch = None;
         let status = match &order.staging {
-            None => self.run(order, None),
+            None => self.run_wrapped(order, folder),
             Some(staging) => self.run_apart(order, staging, &mut scratch),
         };
         let status = self.with_whole_output(status);

@@ -13,7 +13,7 @@ const NAME: &str = "makespan-job";
 pub(super) const VERSION: &str = "version";
 
 /// The answer of a shim of this version. The answer must change whenever arguments, claims or status files change.
-pub(super) const PROTOCOL: &str = concat!("makespan-job ", env!("CARGO_PKG_VERSION"), ", protocol 9");
+pub(super) const PROTOCOL: &str = concat!("makespan-job ", env!("CARGO_PKG_VERSION"), ", protocol 10");
 
 /// Returns the small program in the folder of this program, if it exists and has the same version. The small program
 /// starts faster.

@@ -52,7 +52,7 @@ impl JobLog {
 
     /// Adds a line for a job that has ended. Ignores jobs that were not started.
     pub fn add(&mut self, instance: &Instance, outputs: &OutputFiles, run: &Run) {
-        if run.outcome != Outcome::NotStarted {
+        if run.outcome != Outcome::NotStarted && !run.processors.is_empty() {
             let line = self.line(instance, outputs, run);
             let written = self.file.write_all(&line);
             self.write(written);

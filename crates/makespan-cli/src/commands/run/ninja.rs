@@ -1,13 +1,13 @@
 //! Builds of ninja: the option `-C`, and builds that only ninja can run.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
 
 use crate::args::{RunOptions, TemplateOptions};
 use crate::machine;
-use crate::ninja::{claim, is_ninja, left, run};
+use crate::ninja::{OnlyNinja, claim, folder_of, is_ninja, run};
 use crate::output::complain;
 
 /// Returns the options with `DIR/build.ninja` as the source if they contain `-C DIR`, as for ninja. With a file or with
@@ -33,9 +33,16 @@ pub fn in_folder(options: &RunOptions) -> Result<Option<RunOptions>> {
 }
 
 /// Returns the manifest of ninja that the options name.
-fn manifest(options: &RunOptions) -> Option<&Path> {
+pub fn manifest(options: &RunOptions) -> Option<&Path> {
     let source = &options.source;
     source.instance.as_deref().filter(|path| source.format.is_none() && is_ninja(path))
+}
+
+/// Returns the folder in which ninja would run the commands, if the options name a build of ninja.
+pub fn folder(options: &RunOptions) -> Result<Option<PathBuf>> {
+    let Some(path) = manifest(options) else { return Ok(None) };
+    let folder = folder_of(path).canonicalize();
+    folder.map(Some).map_err(|error| miette!("{}: cannot open: {error}", path.display()))
 }
 
 /// Claims the build of ninja that the options name, if they name one and jobs will run. Returns a file that is locked while
@@ -47,23 +54,32 @@ pub fn claimed(options: &RunOptions) -> Result<Option<File>> {
     manifest(options).filter(|_| !options.dry_run).map(claim).transpose()
 }
 
-/// Runs ninja if only ninja can run the build that the options name. Returns the exit status of ninja, or `None` if
-/// Makespan can run the build or the source is no build of ninja. With `--dry-run`, ninja does not run.
-///
-/// # Errors
-/// Returns an error if the jobs would run on a cluster, if the manifest cannot be read, or if ninja fails to start.
-pub fn run_by_ninja(options: &RunOptions, is_here: bool) -> Result<Option<u8>> {
-    let source = &options.source;
-    let Some(path) = manifest(options) else { return Ok(None) };
-    if !is_here {
-        return Err(miette!("{}: the jobs of a build of ninja run only on this machine; remove --on", path.display()));
+/// Returns an error if the source is a build of ninja and its jobs would run on a cluster.
+pub fn refuse_cluster(options: &RunOptions, is_here: bool) -> Result<()> {
+    match manifest(options).filter(|_| !is_here) {
+        None => Ok(()),
+        Some(path) => {
+            Err(miette!("{}: the jobs of a build of ninja run only on this machine; remove --on", path.display()))
+        }
     }
-    let Some(reason) = left(path)?.filter(|_| !options.dry_run) else { return Ok(None) };
+}
+
+/// Handles an error of the source of a run. If only ninja can run the build that the options name, replaces this process by
+/// ninja, except with `--dry-run`. Otherwise, returns the error.
+pub fn run_by_ninja(options: &RunOptions, error: Report) -> Report {
+    let source = &options.source;
+    let (Some(path), Some(OnlyNinja(reason)), false) = (manifest(options), error.downcast_ref(), options.dry_run)
+    else {
+        return error;
+    };
+    let processors = match (source.machines.processors, machine::platform()) {
+        (Some(processors), _) => processors,
+        (None, Ok(platform)) => platform.processors(),
+        (None, Err(error)) => return error,
+    };
     complain(&format!(
         "{reason}, so only ninja can run this build; starting ninja, without the options about jobs except --jobs and --processors"
     ));
-    let processors =
-        source.machines.processors.map_or_else(|| Ok(machine::platform()?.processors()), Ok::<_, miette::Report>)?;
     let jobs = source.jobs.map_or(processors, |jobs| jobs.of(processors, u64::from(u32::MAX)));
-    Err(run(path, &source.template.words, jobs))
+    run(path, &source.template.words, jobs)
 }

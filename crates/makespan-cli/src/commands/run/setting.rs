@@ -3,6 +3,7 @@
 use makespan_exec::{ExecuteOptions, JobSetting};
 use miette::{Result, miette};
 
+use super::ninja;
 use super::place::RunPlace;
 use super::source;
 use crate::args::RunOptions;
@@ -24,7 +25,11 @@ pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool
             "--wd: make, ninja and Snakemake use the files in their own folder to decide which jobs run; remove --wd"
         ));
     }
-    options.setting.apply(execution, machine::platform()?.processors())
+    options.setting.apply(execution, machine::platform()?.processors())?;
+    if let Some(folder) = ninja::folder(options)? {
+        execution.setting.folder = Some(folder);
+    }
+    Ok(())
 }
 
 /// Creates the working folder of the jobs.

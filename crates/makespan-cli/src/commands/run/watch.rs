@@ -428,10 +428,11 @@ impl Observer for RunWatch<'_> {
         if let Some(reason) = reason {
             self.reasons.insert(run.task, reason.to_owned());
         }
-        self.console.send(match run.outcome {
-            Outcome::NotStarted => Message::Skipped(run.task),
-            _ => Message::Ended(self.output(run.task)),
-        });
+        if run.outcome == Outcome::NotStarted || run.processors.is_empty() {
+            self.console.send(Message::Skipped(run.task));
+        } else {
+            self.console.send(Message::Ended(self.output(run.task)));
+        }
         if let Some(joblog) = &mut self.joblog {
             joblog.add(progress.view.instance, &self.outputs, run);
         }

@@ -1,5 +1,7 @@
 //! Reads the dry run of a [`ManifestCopy`](super::ManifestCopy).
 
+use rustc_hash::FxHashSet;
+
 /// Begin of an edge in the output of the dry run.
 const EDGE: char = '\x1e';
 /// Separator of the bindings of an edge.
@@ -35,6 +37,12 @@ pub(super) fn dirty_edges(printed: &str) -> Option<Vec<DirtyEdge<'_>>> {
     let mut parts = printed.split(EDGE);
     let before = parts.next().unwrap_or_default().trim();
     if before.is_empty() || before == "ninja: no work to do." { parts.map(edge).collect() } else { None }
+}
+
+/// Returns the first output of each edge that is out of date, from the output of the dry run of a
+/// [`ManifestCopy`](super::ManifestCopy). Returns `None` if ninja printed something else.
+pub fn dirty_outputs(printed: &str) -> Option<FxHashSet<String>> {
+    Some(dirty_edges(printed)?.into_iter().map(|edge| edge.output).collect())
 }
 
 fn edge(text: &str) -> Option<DirtyEdge<'_>> {

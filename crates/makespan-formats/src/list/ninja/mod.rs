@@ -1,7 +1,7 @@
 //! Finds the jobs that `ninja` would run, from the output of a dry run and of `ninja -t graph`.
 //!
-//! Ninja decides which edges are out of date. Each of these edges becomes a job. The command `makespan ninja-job` runs the
-//! command of the edge, and records its end in the logs of ninja.
+//! Ninja decides which edges are out of date. Each of these edges becomes a job. The words of the job state the
+//! command and the bindings of the edge.
 
 mod build_log;
 mod depfile;
@@ -22,6 +22,7 @@ use crate::guess::guessed;
 pub use build_log::{BuildLog, BuildLogEntry, BuildLogVersion};
 pub use depfile::depfile_inputs;
 pub use deps_log::DepsLog;
+pub use dry::dirty_outputs;
 use dry::{DirtyEdge, dirty_edges};
 use graph::BuildGraph;
 pub use manifest::ManifestCopy;

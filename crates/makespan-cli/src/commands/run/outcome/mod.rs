@@ -317,6 +317,11 @@ impl<'a> Outcomes<'a> {
         let stopped = if self.stopped { "stopped before its end: " } else { "" };
         let mut parts = vec![format!("{stopped}{done} of {} succeeded", counted(jobs.len(), "job"))];
         parts.extend(Some(others).filter(|text| !text.is_empty()));
+        let is_unneeded = |run: &&&Run| run.outcome == Outcome::Succeeded && run.processors.is_empty();
+        let unneeded = self.last.values().filter(is_unneeded).count();
+        if unneeded > 0 {
+            parts.push(format!("{unneeded} not started, because their inputs did not change"));
+        }
         if !self.attempts.is_empty() {
             parts.push(format!("{} run more than once", self.attempts.len()));
         }

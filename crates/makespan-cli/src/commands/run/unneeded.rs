@@ -1,0 +1,80 @@
+//! Jobs of a build of ninja that need not run, because an earlier job left an output unchanged (`restat`).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use makespan_core::{Instance, TaskId};
+use makespan_exec::Pruning;
+
+use super::ninja::manifest;
+use crate::args::RunOptions;
+use crate::ninja::DryRuns;
+use crate::ninja_job::UNCHANGED;
+
+/// Returns the rule that finds the jobs that need not run, if the source is a build of ninja. `run` is the folder of the run.
+pub fn pruning(options: &RunOptions, instance: &Instance, run: &Path) -> Option<Pruning> {
+    let manifest = manifest(options)?;
+    let before = |task| instance.incoming(task).map(|edge| edge.from).collect();
+    let unchanged = run.join(UNCHANGED);
+    let mut jobs = NinjaJobs {
+        manifest: manifest.to_owned(),
+        targets: options.source.template.words.clone(),
+        names: instance.task_ids().map(|task| instance.name(task).into_owned()).collect(),
+        before: instance.task_ids().map(before).collect(),
+        news: BTreeSet::new(),
+        // The jobs of earlier sessions are not jobs of this session.
+        read: unchanged.metadata().map_or(0, |file| file.len() as usize),
+        unchanged,
+        dry_runs: None,
+    };
+    Some(Pruning::new(move |ready| jobs.unneeded(ready)))
+}
+
+/// The jobs of a build.
+struct NinjaJobs {
+    manifest: PathBuf,
+    targets: Vec<String>,
+    /// The file that lists the jobs that left an output unchanged.
+    unchanged: PathBuf,
+    /// The first output of each job, which is its name.
+    names: Vec<String>,
+    /// The predecessors of each job.
+    before: Vec<Vec<TaskId>>,
+    /// The jobs that have left an output unchanged since the last question to ninja.
+    news: BTreeSet<String>,
+    /// Number of bytes that were read from the file.
+    read: usize,
+    /// Opened at the first question to ninja.
+    dry_runs: Option<DryRuns>,
+}
+
+impl NinjaJobs {
+    /// Returns the jobs that need not run. Ninja is asked only if a job could start now that follows a job with an unchanged
+    /// output: no other job can become up to date.
+    fn unneeded(&mut self, ready: &[TaskId]) -> Vec<TaskId> {
+        self.read_news();
+        let is_unchanged = |task: &TaskId| self.news.contains(&self.names[task.index()]);
+        if !ready.iter().any(|task| self.before[task.index()].iter().any(is_unchanged)) {
+            return Vec::new();
+        }
+        self.news.clear();
+        if self.dry_runs.is_none() {
+            self.dry_runs = DryRuns::new(&self.manifest, &self.targets).ok();
+        }
+        // If ninja reports an error, all jobs run.
+        let Some(Ok(dirty)) = self.dry_runs.as_ref().map(DryRuns::dirty) else { return Vec::new() };
+        let names = (0..).map(TaskId).zip(&self.names);
+        names.filter(|(_, name)| !dirty.contains(*name)).map(|(task, _)| task).collect()
+    }
+
+    /// Reads the jobs that the file lists since the last call. Ignores the last job if its line is incomplete.
+    fn read_news(&mut self) {
+        let Ok(bytes) = fs::read(&self.unchanged) else { return };
+        let new = bytes.get(self.read..).unwrap_or_default();
+        let complete = new.iter().rposition(|&byte| byte == 0).map_or(0, |last| last + 1);
+        let names = new[..complete].split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        self.news.extend(names.map(|name| String::from_utf8_lossy(name).into_owned()));
+        self.read += complete;
+    }
+}
