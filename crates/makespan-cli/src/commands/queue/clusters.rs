@@ -114,6 +114,13 @@ pub fn queues(names: &[&str], options: &QueueOptions) -> Result<ExitCode> {
         (options.format == QueueFormat::Prometheus, "--format prometheus"),
     ];
     let others = others.into_iter().filter_map(|(is_given, name)| is_given.then_some(name));
+    if options.what_if.is_some() {
+        return Err(miette!(
+            "--what-if: with several clusters, `queue` prints only sums; `makespan where job.sh --from {}` compares the clusters \
+             for a new job",
+            names.join(",")
+        ));
+    }
     if let Some(option) = options.of_part().chain(others).next() {
         return Err(miette!(
             "{option}: with several clusters, `queue` prints only sums; name one cluster with --from, or remove {option}"

@@ -236,6 +236,8 @@ fn queues_of_several_clusters_have_sums_in_one_table() {
     let waiting = document["sum"]["waiting"].to_string();
     assert!(total.split_whitespace().any(|word| word == waiting), "{text}");
     said(&sandbox, &["--from", &from, "--job", "5"], 80).refused(&["--job", "one cluster"]);
+    said(&sandbox, &["--from", &from, "--what-if", "nodes=2"], 80)
+        .refused(&["--what-if", "makespan where job.sh --from"]);
     said(&sandbox, &["--from", "saved,saved"], 80).refused(&["--from names saved twice"]);
 }
 
