@@ -283,6 +283,7 @@ impl Engine for Local {
     }
 
     fn wait(&mut self, timeout: Duration) -> Option<Notice> {
+        self.lender.begin();
         let begun = Instant::now();
         loop {
             let left = timeout.saturating_sub(begun.elapsed());

@@ -54,6 +54,8 @@ impl Fifos {
             JobserverStyle::Pipe => (make(tokens)?, Some(make(returned)?)),
         };
         let counted = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(granted);
+        // A job that is granted no token in this session can receive tokens from a later session.
+        let counted = counted.and_then(|file| write_number(&file, 0).map(|()| file));
         let granted = counted.map_err(|error| (granted.clone(), error))?;
         Ok(Self { tokens: Arc::new(tokens), returned: returned.map(Arc::new), granted, paths })
     }
@@ -113,10 +115,14 @@ impl TokenChannel for Fifos {
     }
 
     fn store(&mut self, granted: u32) {
-        // If the disk is full, the number of an earlier moment remains. The file has a fixed length, so this happens
-        // only at its first write.
-        let _ = self.granted.write_all_at(format!("{granted:10}\n").as_bytes(), 0);
+        // The file has a fixed length, so only its first write can fail because the disk is full.
+        let _ = write_number(&self.granted, granted);
     }
+}
+
+/// Writes the number of granted tokens.
+fn write_number(file: &File, granted: u32) -> io::Result<()> {
+    file.write_all_at(format!("{granted:10}\n").as_bytes(), 0)
 }
 
 /// Reads up to `count` tokens without waiting.
@@ -168,4 +174,18 @@ fn is_own(name: &str) -> bool {
     let parts: Vec<&str> = name.split('.').collect();
     matches!(parts[..], [task, attempt, ending]
         if task.parse::<u64>().is_ok() && attempt.parse::<u32>().is_ok() && ENDINGS.contains(&ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_session_finds_the_fifos_of_a_job_without_tokens() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut fifos = Fifos::create(folder.path(), "0.1", JobserverStyle::Pipe).unwrap();
+        assert_eq!(Fifos::earlier(folder.path(), "0.1").unwrap().1, 0);
+        fifos.store(12);
+        assert_eq!(Fifos::earlier(folder.path(), "0.1").unwrap().1, 12);
+    }
 }

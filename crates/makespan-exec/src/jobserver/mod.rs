@@ -107,11 +107,17 @@ impl Lender {
         Ok(Some(JobserverOrder { auth, cores: self.cores, fifos, is_inherited }))
     }
 
-    /// Adds a running job of an earlier session.
+    /// Adds a running job of an earlier session. No core is lent before [`Self::begin`], because other running jobs of the
+    /// earlier session are not in the account yet.
     pub fn adopt(&mut self, folder: &Path, task: TaskId, attempt: u32, cores: u32) {
         let earlier = Fifos::earlier(folder, &name_of(task, attempt));
         self.adopts |= earlier.is_some();
         locked(&self.bank).adopt(task, cores, earlier);
+    }
+
+    /// Starts to lend cores to jobs of earlier sessions, and to take back their tokens. Call this after all these jobs were
+    /// added, and all other processes of earlier sessions have ended.
+    pub fn begin(&mut self) {
         if self.adopts {
             // Without the thread, tokens come back only when a start is tried.
             let _ = self.watch();

@@ -11,7 +11,7 @@ use makespan_exec::{ExecuteError, ExecuteOptions, JobserverStyle, Pinning, Silen
 use crate::common::{FirstCome, job, options, text};
 
 const CORES: u32 = 4;
-const STYLES: [JobserverStyle; 2] = [JobserverStyle::Pipe, JobserverStyle::Fifo];
+pub const STYLES: [JobserverStyle; 2] = [JobserverStyle::Pipe, JobserverStyle::Fifo];
 
 /// Functions for a shell: `take` waits for a token, `give` returns it, and `work` records a process that runs.
 const CLIENT: &str = "a=${MAKEFLAGS##*--jobserver-auth=}; \
@@ -23,15 +23,15 @@ fn instance(jobs: Vec<Job>) -> Instance {
     Instance::new(Platform::flat(CORES).unwrap(), jobs, vec![]).unwrap()
 }
 
-fn client(name: &str, cores: u32, folder: &Path, script: &str) -> Job {
+pub fn client(name: &str, cores: u32, folder: &Path, script: &str) -> Job {
     job(name, cores, &format!("LOG={}/log; {CLIENT}{script}", folder.display()))
 }
 
-fn released(job: Job, milliseconds: i64) -> Job {
+pub fn released(job: Job, milliseconds: i64) -> Job {
     Job { release: Time::from_ticks(milliseconds * 1_000_000), ..job }
 }
 
-fn lending(folder: &Path, style: JobserverStyle) -> ExecuteOptions {
+pub fn lending(folder: &Path, style: JobserverStyle) -> ExecuteOptions {
     ExecuteOptions { jobserver: Some(style), pinning: Pinning::Nothing, ..options(&folder.join("run")) }
 }
 
@@ -45,7 +45,7 @@ fn most_processes(folder: &Path, jobs: Vec<Job>, style: JobserverStyle) -> i32 {
 }
 
 /// Returns the maximum number of processes that ran at once according to a log.
-fn most(log: &str) -> i32 {
+pub fn most(log: &str) -> i32 {
     let (mut running, mut most) = (0, 0);
     for line in log.lines() {
         running += if line == "+" { 1 } else { -1 };
@@ -138,7 +138,7 @@ fn a_path_that_makeflags_cannot_contain_is_refused() {
 }
 
 const FOLDER: &str = "MAKESPAN_TEST_LENT";
-const STYLE: &str = "MAKESPAN_TEST_STYLE";
+pub const STYLE: &str = "MAKESPAN_TEST_STYLE";
 
 /// Jobs of a run that is killed: `first` holds two lent tokens until a file exists.
 fn interrupted(folder: &Path) -> Instance {

@@ -7,6 +7,7 @@ mod execute;
 mod failures;
 mod growth;
 mod jobserver;
+mod jobserver_kills;
 mod kill;
 mod orphans;
 mod pinning;
