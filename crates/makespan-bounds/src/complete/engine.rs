@@ -15,6 +15,7 @@ use super::model::{Model, Wait};
 use activity::Activity;
 use analysis::Needs;
 use clauses::Watch;
+use energy::StartWindow;
 use log::Log;
 use prices::Prices;
 
@@ -190,7 +191,7 @@ impl Engine {
     /// Returns the state before the search. The heads and the latest starts of the model limit the windows.
     pub(super) fn new(model: Model, ordered: &[(usize, usize)], most: i64, log: Log) -> Self {
         let count = model.tasks.len();
-        let order = ordered.iter().map(|&(from, to)| Wait { from, to, delay: 0, after_end: false });
+        let order = ordered.iter().map(|&(from, to)| Wait { from, to, delay: 0, gaps: None, after_end: false });
         let waits: Vec<Wait> = model.waits.iter().copied().chain(order).collect();
         let (mut successors, mut predecessors) = (vec![Vec::new(); count], vec![Vec::new(); count]);
         for (number, wait) in waits.iter().enumerate() {
@@ -266,6 +267,16 @@ impl Engine {
     pub(super) fn amount(&self, supply: usize, task: usize) -> i64 {
         let amounts = &self.model.tasks[task].amounts[supply][self.first_mode(task)..=self.last_mode(task)];
         amounts.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Returns the minimum time from the start of the first task of a wait to the start of the second. The tasks have the
+    /// modes of these windows.
+    pub(super) fn gap(&self, wait: Wait, from: StartWindow, to: StartWindow) -> i64 {
+        if let Some(gaps) = wait.gaps {
+            let rows = self.model.gaps[gaps][from.first..=from.last].iter();
+            return rows.flat_map(|row| &row[to.first..=to.last]).copied().min().unwrap_or(0);
+        }
+        wait.delay + if wait.after_end { self.model.tasks[wait.from].times[from.last] } else { 0 }
     }
 
     /// Returns the literals that state which modes remain, or none if the task has only one mode.

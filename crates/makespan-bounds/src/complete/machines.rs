@@ -2,14 +2,31 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{Instance, Placement, ProcSet, Profile, ResourceId, ResourceKind, TaskId, Time};
+use makespan_core::{Instance, Payload, Placement, ProcSet, Profile, ResourceId, ResourceKind, TaskId, Time};
 use rustc_hash::FxHashMap;
 
-use super::model::{Model, ModelTask, Supply, amount, down, renewable};
+use super::model::{Model, ModelTask, Supply, Wait, amount, down, renewable};
 use super::unproved::Unproved;
 use crate::machines::{NodeColumns, maximise};
 
-/// Nodes on which every task takes the same time.
+/// Maximum number of nodes, and of tasks, with which each node of equal processors is a class. The checker has the same
+/// limits.
+const MAX_EQUAL: (usize, u64) = (16, 40);
+
+/// Returns true if the modes of tasks are classes of nodes: if processors differ, or if transfers between a few equal
+/// nodes take time and few tasks are all sequential.
+pub(super) fn are_classes(instance: &Instance) -> bool {
+    let nodes = instance.platform().node_count();
+    let has_few = (2..=MAX_EQUAL.0).contains(&nodes) && instance.tasks() <= MAX_EQUAL.1;
+    !instance.has_equal_processors() || instance.has_transfers() && has_few && has_sequential_tasks(instance)
+}
+
+/// Returns true if every task takes exactly one processor.
+pub(super) fn has_sequential_tasks(instance: &Instance) -> bool {
+    instance.different_task_ids().all(|task| instance.profile(task).is_sequential())
+}
+
+/// Nodes on which every task takes the same time. If transfers take time, a class is a single node.
 #[derive(Clone, Debug)]
 pub(super) struct MachineClass {
     pub(super) nodes: Vec<usize>,
@@ -25,10 +42,11 @@ pub(super) fn classes(
 ) -> Result<Vec<MachineClass>, Unproved> {
     let platform = instance.platform();
     let mut classes: Vec<Vec<usize>> = Vec::new();
-    let mut numbers: FxHashMap<Vec<Option<Time>>, usize> = FxHashMap::default();
+    let mut numbers: FxHashMap<(Vec<Option<Time>>, Option<usize>), usize> = FxHashMap::default();
     for node in (0..platform.node_count()).filter(|&node| platform.nodes()[node].processors > 0) {
         let times = instance.different_task_ids().map(|task| instance.time_on(task, node)).collect();
-        let number = *numbers.entry(times).or_insert(classes.len());
+        let alone = instance.has_transfers().then_some(node);
+        let number = *numbers.entry((times, alone)).or_insert(classes.len());
         if number == classes.len() {
             classes.push(Vec::new());
         }
@@ -76,6 +94,40 @@ pub(super) fn set_modes(
         model.amounts = amounts;
     }
     Ok(())
+}
+
+/// Sets the indices and the minimum delays of all waits with transfers between classes. Returns [`Model::gaps`].
+pub(super) fn set_transfers(
+    waits: &mut [Wait],
+    instance: &Instance,
+    (tasks, classes): (&[ModelTask], &[MachineClass]),
+    grid: i64,
+) -> Vec<Vec<Vec<i64>>> {
+    let mut gaps: Vec<Vec<Vec<i64>>> = Vec::new();
+    if classes.is_empty() || !instance.has_transfers() {
+        return gaps;
+    }
+    let mut payloads: FxHashMap<(usize, usize), Vec<Payload>> = FxHashMap::default();
+    for edge in instance.edges() {
+        for from in instance.equal_tasks(edge.from) {
+            let pairs = instance.equal_tasks(edge.to).map(|to| (from.index(), to.index()));
+            pairs.for_each(|pair| payloads.entry(pair).or_default().push(edge.payload));
+        }
+    }
+    for wait in waits {
+        let delay = |from: usize, to: usize| {
+            let route = instance.platform().route(classes[from].nodes[0], classes[to].nodes[0]);
+            let times = payloads[&(wait.from, wait.to)].iter().map(|&payload| down(route.time(payload), grid));
+            times.max().unwrap_or(0).max(0)
+        };
+        let each = (0..classes.len()).flat_map(|from| (0..classes.len()).map(move |to| (from, to)));
+        wait.delay = each.map(|(from, to)| delay(from, to)).min().unwrap_or(0);
+        wait.gaps = Some(gaps.len());
+        let (first, second) = (&tasks[wait.from], &tasks[wait.to]);
+        let row = |(&time, &from): (&i64, &usize)| second.machines.iter().map(|&to| time + delay(from, to)).collect();
+        gaps.push(first.times.iter().zip(&first.machines).map(row).collect());
+    }
+    gaps
 }
 
 /// Returns the number 1, for the processor of a sequential task, and then the need of the task for each resource.

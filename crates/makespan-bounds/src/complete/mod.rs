@@ -12,6 +12,7 @@ mod machines;
 mod model;
 mod scales;
 mod search;
+mod supply;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId
 use makespan_verify::proof::Refutation;
 
 use super::machines::{self, MachineClass};
+pub(super) use super::supply::Supply;
 use super::unproved::{DIGITS, Unproved, unsupported};
 
 /// Upper limit for values of the objective, and for instants in units of the time grid. The byte format of the
@@ -41,6 +42,9 @@ pub(super) struct Model {
     /// The classes of nodes on which every task takes the same time. Empty if all processors are equal.
     pub(super) classes: Vec<MachineClass>,
     pub(super) waits: Vec<Wait>,
+    /// For each wait with transfers between classes: the time from start to start for each mode of the first task and
+    /// each mode of the second task.
+    pub(super) gaps: Vec<Vec<Vec<i64>>>,
     /// True if the objective is a sum of weighted ends or of weighted latenesses.
     pub(super) is_sum: bool,
     /// The sum, over all tasks, of the cost of the earliest end. An objective that is a sum over jobs is at least this
@@ -84,70 +88,12 @@ pub(super) struct Wait {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) delay: i64,
+    /// The index of the wait in [`Model::gaps`], if its delay depends on the modes of both tasks. Then `delay` is the
+    /// minimum.
+    pub(super) gaps: Option<usize>,
     /// True if the delay begins at the end of `from`. If false, the delay begins at the start of `from`, and the wait
     /// orders equal tasks.
     pub(super) after_end: bool,
-}
-
-/// The available amount of a resource as a step function of time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Supply {
-    steps: Vec<(i64, i64)>,
-}
-
-impl Supply {
-    pub(super) fn new(total: i64, used: &[(i64, i64, i64)]) -> Self {
-        let mut changes = vec![(0, 0)];
-        for &(from, until, amount) in used.iter().filter(|used| used.0.max(0) < used.1) {
-            changes.extend([(from.max(0), amount), (until, -amount)]);
-        }
-        changes.sort_unstable();
-        let (mut steps, mut left): (Vec<(i64, i64)>, i64) = (Vec::new(), total);
-        for same in changes.chunk_by(|a, b| a.0 == b.0) {
-            left -= same.iter().map(|change| change.1).sum::<i64>();
-            steps.push((same[0].0, left.max(0)));
-        }
-        Self { steps }
-    }
-
-    /// Returns a supply in which each amount is replaced by `change(amount)`.
-    pub(super) fn mapped(&self, change: impl Fn(i64) -> i64) -> Self {
-        Self { steps: self.steps.iter().map(|&(from, amount)| (from, change(amount))).collect() }
-    }
-
-    /// Returns the amount that is available at `instant`.
-    pub(super) fn at(&self, instant: i64) -> i64 {
-        let next = self.steps.partition_point(|step| step.0 <= instant);
-        self.steps[next.saturating_sub(1)].1
-    }
-
-    /// Returns the sum of the amounts over the units of time from `from` to `until`.
-    pub(super) fn within(&self, from: i64, until: i64) -> i64 {
-        let mut sum = 0;
-        for (at, &(start, amount)) in self.steps.iter().enumerate() {
-            let start = if at == 0 { from } else { start.max(from) };
-            let end = self.steps.get(at + 1).map_or(until, |next| next.0.min(until));
-            sum += amount * (end - start).max(0);
-        }
-        sum
-    }
-
-    pub(super) fn is_constant(&self) -> bool {
-        self.steps.len() == 1
-    }
-
-    fn least(&self) -> i64 {
-        self.steps.iter().map(|step| step.1).min().unwrap_or(0)
-    }
-
-    pub(super) fn most(&self) -> i64 {
-        self.steps.iter().map(|step| step.1).max().unwrap_or(0)
-    }
-
-    /// Returns the instants at which the amount changes.
-    pub(super) fn changes(&self) -> impl Iterator<Item = i64> + '_ {
-        self.steps.iter().skip(1).map(|step| step.0)
-    }
 }
 
 impl ModelTask {
@@ -175,7 +121,7 @@ impl Model {
         let mut tasks = tasks(instance, objective, grid)?;
         let mut supplies = supplies(instance, grid)?;
         let (mut nodes, mut classes) = (nodes(instance), Vec::new());
-        if !instance.has_equal_processors() {
+        if machines::are_classes(instance) {
             nodes.clear();
             classes = machines::classes(instance, grid, &mut supplies)?;
             machines::set_modes(&mut tasks, instance, &classes, grid)?;
@@ -184,11 +130,25 @@ impl Model {
             let most = MAX_SUPPLIES - 1;
             return Err(Unproved::feature(format!("more than {most} resources and classes of different machines")));
         }
-        let waits = waits(instance, grid);
+        let mut waits = waits(instance, grid);
+        let gaps = machines::set_transfers(&mut waits, instance, (&tasks, &classes), grid);
         let is_sum = Refutation::is_sum(objective);
         let (own, lifted) = (supplies.len(), supplies.len());
-        let mut model =
-            Self { objective, grid, tasks, supplies, own, lifted, nodes, classes, waits, is_sum, base: 0, horizon: 0 };
+        let mut model = Self {
+            objective,
+            grid,
+            tasks,
+            supplies,
+            own,
+            lifted,
+            nodes,
+            classes,
+            waits,
+            gaps,
+            is_sum,
+            base: 0,
+            horizon: 0,
+        };
         model.find_heads();
         model.horizon = model.find_horizon().ok_or_else(|| Unproved::feature(DIGITS))?;
         model.base = model.tasks.iter().map(least).sum();
@@ -273,7 +233,9 @@ impl Model {
 
     fn find_horizon(&self) -> Option<i64> {
         let last = self.tasks.iter().map(|task| task.release).chain(self.supplies.iter().flat_map(Supply::changes));
-        let times = self.tasks.iter().map(|task| task.times[0]).chain(self.waits.iter().map(|wait| wait.delay));
+        let gaps = self.gaps.iter().map(|gaps| gaps.iter().flatten().copied().max().unwrap_or(0));
+        let delays = self.waits.iter().map(|wait| wait.delay).chain(gaps);
+        let times = self.tasks.iter().map(|task| task.times[0]).chain(delays);
         let end = times.fold(i128::from(last.max().unwrap_or(0)), |sum, time| sum + i128::from(time));
         // The last instant times the largest amount must fit into 64 bits, with a margin.
         let most = self.supplies.iter().map(Supply::most).max().unwrap_or(1).max(1);
@@ -391,7 +353,7 @@ fn waits(instance: &Instance, grid: i64) -> Vec<Wait> {
         let delay = down(route.time(edge.payload), grid).max(0);
         for from in instance.equal_tasks(edge.from) {
             for to in instance.equal_tasks(edge.to) {
-                waits.push(Wait { from: from.index(), to: to.index(), delay, after_end: true });
+                waits.push(Wait { from: from.index(), to: to.index(), delay, gaps: None, after_end: true });
             }
         }
     }

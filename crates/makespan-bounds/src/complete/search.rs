@@ -289,8 +289,8 @@ impl Engine {
     /// Returns the next decision, or `None` if all starts and modes are fixed. The decision is the most active literal
     /// that is neither true nor false. If `is_guided` is set and the guide contradicts this literal, the decision is
     /// the negation of the literal. If all active literals are true or false, a task starts at the earliest open
-    /// start. If all starts are fixed, a task runs in its first remaining mode. If processors differ, modes are fixed
-    /// before starts: a task runs in its fastest remaining mode.
+    /// start. If all starts are fixed, a task runs in its first remaining mode. If modes are classes of machines,
+    /// modes are fixed before starts.
     fn branch(&mut self, is_guided: bool) -> Option<Literal> {
         let Self { activity, bounds, guide, .. } = self;
         let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;
@@ -304,9 +304,12 @@ impl Engine {
         }
         let mut several = (0..self.tasks()).filter(|&task| self.first_mode(task) < self.last_mode(task));
         if !self.model.classes.is_empty() {
-            let longest = several.clone().max_by_key(|&task| (self.shortest(task), Reverse(task)));
-            if let Some(task) = longest {
-                return Some(Literal::mode_at_least(task, self.last_mode(task)));
+            let is_free = self.model.waits.is_empty();
+            let longest = |&task: &usize| (Reverse(self.shortest(task)), task);
+            let earliest = |&task: &usize| (self.earliest(task), self.latest(task), task);
+            let next = if is_free { several.clone().min_by_key(longest) } else { several.clone().min_by_key(earliest) };
+            if let Some(task) = next {
+                return Some(self.machine(task));
             }
         }
         let open = (0..self.tasks()).filter(|&task| self.earliest(task) < self.latest(task));
@@ -316,6 +319,16 @@ impl Engine {
         }
         let task = several.next()?;
         Some(Literal::mode_at_most(task, self.first_mode(task) as i64))
+    }
+
+    /// Returns a decision on the mode of a task: the mode of the guide if this mode remains, otherwise the fastest mode.
+    fn machine(&self, task: usize) -> Literal {
+        let (first, last) = (self.first_mode(task), self.last_mode(task));
+        match self.guide.get(task).map(|guide| guide.1).filter(|mode| (first..=last).contains(mode)) {
+            Some(mode) if mode == first => Literal::mode_at_most(task, mode as i64),
+            Some(mode) => Literal::mode_at_least(task, mode),
+            None => Literal::mode_at_least(task, last),
+        }
     }
 
     fn solution(&self) -> Solution {

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::engine::energy::StartWindow;
 use super::engine::log::{Log, Record};
 use super::engine::{Engine, Literal, Step};
+use super::model::Wait;
 use crate::Clock;
 
 /// Returns the records of a refutation without unnecessary steps and literals. After the clock has expired, copies the
@@ -61,9 +62,8 @@ struct Nogood {
 /// The windows of all tasks during the repetition of a proof. `docs/refutation.md` defines the rules of the steps.
 struct Replay<'a> {
     engine: &'a Engine,
-    /// For each pair of a task and a task that waits for it: the delay, and true if the delay begins at the end of the
-    /// first task.
-    waits: FxHashMap<(u32, u32), (i64, bool)>,
+    /// The wait of each pair of a task and a task that waits for it.
+    waits: FxHashMap<(u32, u32), Wait>,
     windows: Vec<StartWindow>,
     nogoods: Vec<Vec<Literal>>,
     is_changed: bool,
@@ -78,7 +78,7 @@ impl<'a> Replay<'a> {
             first: 0,
             last: task.modes() - 1,
         };
-        let wait = |wait: &super::model::Wait| ((wait.from as u32, wait.to as u32), (wait.delay, wait.after_end));
+        let wait = |wait: &Wait| ((wait.from as u32, wait.to as u32), *wait);
         Self {
             engine,
             waits: engine.waits.iter().rev().map(wait).collect(),
@@ -253,9 +253,9 @@ impl<'a> Replay<'a> {
                 }
             }
             Step::Wait { from, to, is_back } => {
-                let Some(&(delay, after_end)) = self.waits.get(&(from, to)) else { return };
+                let Some(&wait) = self.waits.get(&(from, to)) else { return };
                 let (from, to) = (from as usize, to as usize);
-                let gap = delay + if after_end { self.shortest(from) } else { 0 };
+                let gap = engine.gap(wait, self.windows[from], self.windows[to]);
                 if is_back {
                     self.assume(Literal::start_at_most(from, self.windows[to].latest - gap));
                 } else {

@@ -5,6 +5,8 @@ use std::fmt;
 use makespan_core::{Instance, Objective, ResourceKind};
 use makespan_verify::proof::Refutation;
 
+use super::machines;
+
 /// The reason why a complete search did not prove that the best schedule is optimal.
 ///
 /// ```
@@ -65,11 +67,6 @@ const MAX_TASKS: (u64, u64) = (60, 150);
 /// Maximum number of nodes if processors differ. The certificate has a larger limit.
 const MAX_NODES: usize = 1 << 10;
 
-/// Returns true if every task takes exactly one processor.
-fn has_sequential_tasks(instance: &Instance) -> bool {
-    instance.different_task_ids().all(|task| instance.profile(task).is_sequential())
-}
-
 /// Returns the reason why a complete search cannot examine an objective of an instance, or `None` if the search
 /// supports both.
 pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved> {
@@ -81,7 +78,7 @@ pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved
         format!("the objective {objective}")
     } else if instance.platform().is_tree() {
         "trees of machines".to_owned()
-    } else if !instance.has_equal_processors() && !has_sequential_tasks(instance) {
+    } else if !instance.has_equal_processors() && !machines::has_sequential_tasks(instance) {
         "tasks on several processors of a platform with processors that differ".to_owned()
     } else if !instance.has_equal_processors() && instance.platform().node_count() > MAX_NODES {
         format!("more than {MAX_NODES} nodes with processors that differ")
@@ -104,7 +101,7 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
         ("the rule that a job ends with its last task", has_parts && Refutation::is_sum(objective)),
         ("amounts of consumables", has(ResourceKind::Consumable)),
         ("the nodes on which tasks need resources", has_nodes && has(ResourceKind::OfNodes)),
-        ("transfers between nodes", has_nodes && instance.has_transfers()),
+        ("transfers between nodes", has_nodes && instance.has_transfers() && !machines::are_classes(instance)),
         ("the placement of jobs on nodes", platform.restricts_placement()),
         ("which of the processors are unavailable", !instance.unavailable().is_empty()),
     ];

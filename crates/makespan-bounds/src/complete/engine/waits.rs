@@ -18,6 +18,16 @@ impl Engine {
                     self.by_wait(self.successors[task][at], true)?;
                 }
             }
+            if kind == 2 {
+                for at in 0..self.successors[task].len() {
+                    self.by_transfer(self.successors[task][at])?;
+                }
+            }
+            if kind >= 2 {
+                for at in 0..self.predecessors[task].len() {
+                    self.by_transfer(self.predecessors[task][at])?;
+                }
+            }
             if kind == 1 {
                 for at in 0..self.predecessors[task].len() {
                     self.by_wait(self.predecessors[task][at], true)?;
@@ -30,10 +40,24 @@ impl Engine {
         Ok(())
     }
 
+    /// Applies a wait after a change of the modes of a task, if the delay depends on these modes.
+    fn by_transfer(&mut self, number: usize) -> Propagated {
+        if self.waits[number].gaps.is_some() {
+            self.by_wait(number, false)?;
+            self.by_wait(number, true)?;
+        }
+        Ok(())
+    }
+
     fn by_wait(&mut self, number: usize, is_back: bool) -> Propagated {
-        let Wait { from, to, delay, after_end } = self.waits[number];
-        let gap = delay + if after_end { self.shortest(from) } else { 0 };
-        let mut premises: Vec<Literal> = self.last_mode_literal(from).filter(|_| after_end).into_iter().collect();
+        let wait = self.waits[number];
+        let Wait { from, to, after_end, .. } = wait;
+        let gap = self.gap(wait, self.window(from), self.window(to));
+        let mut premises: Vec<Literal> = if wait.gaps.is_some() {
+            self.mode_literals(from).chain(self.mode_literals(to)).collect()
+        } else {
+            self.last_mode_literal(from).filter(|_| after_end).into_iter().collect()
+        };
         let step = Step::Wait { from: from as u32, to: to as u32, is_back };
         if is_back {
             let latest = self.latest(to);

@@ -1,8 +1,8 @@
 //! Tiny instances on machines that differ, for which a brute-force search finds the optimum.
 
 use makespan_core::{
-    Instance, Job, Need, Needs, Node, Objective, Placement, Platform, ProcSet, Profile, Resources, Schedule, Time,
-    Unavailable, Weight, validate,
+    Edge, Graph, Instance, Job, Link, NamedTask, Need, Needs, Node, Objective, Payload, Placement, Platform, ProcSet,
+    Profile, Resources, Schedule, Time, Unavailable, Weight, validate,
 };
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -19,6 +19,8 @@ struct Different {
     jobs: Vec<DifferentJob>,
     /// True if the times of jobs follow from the speeds of the nodes.
     has_speeds: bool,
+    /// True if all jobs are the tasks of one graph, and transfers between nodes take time.
+    has_transfers: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -38,15 +40,15 @@ struct DifferentJob {
     release: i64,
     due: Option<i64>,
     weight: u64,
-    /// True if the job waits for the job before it.
-    waits: bool,
+    /// The jobs for which the job waits, each with the time of the transfer to another node.
+    after: Vec<(usize, i64)>,
 }
 
 /// The start, the end, the node, and the memory of a job.
 type Placed = (i64, i64, usize, u64);
 
 impl Different {
-    fn draw(rng: &mut ChaCha8Rng, most: usize) -> Self {
+    fn draw(rng: &mut ChaCha8Rng, most: usize, has_transfers: bool) -> Self {
         let count = rng.random_range(2..4);
         let (has_speeds, has_closed) = (rng.random_range(0..3) == 0, rng.random_range(0..4) == 0);
         let node = |rng: &mut ChaCha8Rng| DifferentNode {
@@ -60,7 +62,8 @@ impl Different {
         };
         let mut nodes: Vec<DifferentNode> = (0..count).map(|_| node(rng)).collect();
         nodes[0].speed = 2;
-        let (has_releases, has_waits) = (rng.random_range(0..3) == 0, rng.random_range(0..3) == 0);
+        let has_releases = !has_transfers && rng.random_range(0..3) == 0;
+        let has_waits = has_transfers || rng.random_range(0..3) == 0;
         let job = |number: usize, rng: &mut ChaCha8Rng| {
             let work = 2 * rng.random_range(1..5);
             let own = |node: &DifferentNode, rng: &mut ChaCha8Rng| {
@@ -79,7 +82,10 @@ impl Different {
                 release,
                 due: (rng.random_range(0..3) > 0).then(|| release + rng.random_range(1..6)),
                 weight: rng.random_range(0..4),
-                waits: has_waits && number > 0 && rng.random_range(0..3) == 0,
+                after: (0..number)
+                    .filter(|_| has_waits && rng.random_range(0..3) == 0)
+                    .map(|before| (before, if has_transfers { before as i64 * 5 % 4 + 1 } else { 0 }))
+                    .collect(),
             }
         };
         let mut jobs: Vec<DifferentJob> = Vec::new();
@@ -87,7 +93,7 @@ impl Different {
             let copies = number > 0 && rng.random_range(0..4) == 0;
             jobs.push(if copies { jobs[number - 1].clone() } else { job(number, rng) });
         }
-        Self { nodes, jobs, has_speeds }
+        Self { nodes, jobs, has_speeds, has_transfers }
     }
 
     fn instance(&self) -> Instance {
@@ -97,7 +103,10 @@ impl Different {
             speed: if self.has_speeds { node.speed as f64 } else { 1.0 },
             ..Node::new(number.to_string(), node.processors)
         };
-        let platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
+        let mut platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
+        if self.has_transfers {
+            platform = platform.with_interconnect(Link { bandwidth: 1e9, latency: Time::ZERO }).unwrap();
+        }
         let job = |(number, job): (usize, &DifferentJob)| {
             let row: Vec<Time> = job.times.iter().map(|own| own.map_or(Profile::CANNOT_RUN, time)).collect();
             let work = job.times[0].unwrap() * self.nodes[0].speed;
@@ -105,14 +114,31 @@ impl Different {
             let needs = Needs::new([("memory", Need::per_processor(job.memory))]).unwrap();
             let own = Job::new(number.to_string(), profile.unwrap()).with_needs(needs).with_release(time(job.release));
             let own = own.with_weight(Weight::from_millionths(job.weight * 500_000).unwrap());
-            Job { deadline: job.due.map(time), ..own }.with_after(job.waits.then(|| (number - 1).to_string()))
+            Job { deadline: job.due.map(time), ..own }.with_after(job.after.iter().map(|before| before.0.to_string()))
         };
         let closed = |(number, node): (usize, &DifferentNode)| {
             let (start, end) = node.closed?;
             Some(Unavailable { processors: platform.processors_of(number), start: time(start), end: time(end) })
         };
         let closed = self.nodes.iter().enumerate().filter_map(closed).collect();
-        Instance::new(platform, self.jobs.iter().enumerate().map(job).collect(), closed).unwrap()
+        let jobs: Vec<Job> = self.jobs.iter().enumerate().map(job).collect();
+        let jobs = if self.has_transfers { vec![self.graph(jobs)] } else { jobs };
+        Instance::new(platform, jobs, closed).unwrap()
+    }
+
+    /// Returns a graph with these jobs as its tasks.
+    fn graph(&self, jobs: Vec<Job>) -> Job {
+        let task = |job: Job| NamedTask { name: job.name.clone().into(), task: job.work.task().unwrap().clone() };
+        let edge = |to: usize| {
+            let edge = move |&(from, time): &(usize, i64)| Edge {
+                from: from as u32,
+                to: to as u32,
+                payload: Payload::Fixed(Time::from_seconds(time)),
+            };
+            self.jobs[to].after.iter().map(edge)
+        };
+        let edges = (0..jobs.len()).flat_map(edge).collect();
+        Job::compound("graph", Graph::new(jobs.into_iter().map(task).collect(), edges).unwrap())
     }
 
     /// Returns the schedule that runs the jobs one after the other on the first node.
@@ -143,13 +169,18 @@ impl Different {
             return;
         }
         for (number, job) in self.jobs.iter().enumerate() {
-            let before = if job.waits { placed[number - 1].map(|one| one.1) } else { Some(0) };
-            let Some(before) = before.filter(|_| placed[number].is_none()) else { continue };
+            if placed[number].is_some() || job.after.iter().any(|before| placed[before.0].is_none()) {
+                continue;
+            }
             for (node, time) in job.times.iter().enumerate() {
                 let Some(time) = *time else { continue };
                 if job.memory > self.nodes[node].memory {
                     continue;
                 }
+                let ready = job.after.iter().filter_map(|&(before, time)| {
+                    placed[before].map(|one| one.1 + if one.2 == node { 0 } else { time })
+                });
+                let before = ready.max().unwrap_or(0);
                 let fits = |&start: &i64| (start..start + time).all(|at| self.has_room(placed, job, node, at));
                 let start = (before.max(job.release)..).find(fits).unwrap();
                 placed[number] = Some((start, start + time, node, job.memory));
@@ -184,13 +215,14 @@ impl Different {
 }
 
 /// Checks searches of random instances. Returns the number of optima that are proved, and the number of searches.
-fn compare(seed: u64, count: usize, most: usize) -> (usize, usize) {
+fn compare(seed: u64, count: usize, most: usize, has_transfers: bool) -> (usize, usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (mut proved, mut all) = (0, 0);
     for _ in 0..count {
-        let different = Different::draw(&mut rng, most);
+        let different = Different::draw(&mut rng, most, has_transfers);
         let instance = different.instance();
-        for objective in Objective::OF_TIME {
+        let objectives = if has_transfers { &[Objective::Makespan][..] } else { &Objective::OF_TIME };
+        for &objective in objectives {
             let (least, known) =
                 (different.least(objective, different.jobs.len() as i128), different.one_by_one(&instance));
             assert_eq!(validate(&instance, &known), Ok(()));
@@ -217,13 +249,26 @@ fn compare(seed: u64, count: usize, most: usize) -> (usize, usize) {
 
 #[test]
 fn optima_on_machines_that_differ_are_proved() {
-    let (proved, all) = compare(0, 40, 4);
+    let (proved, all) = compare(0, 40, 4, false);
     assert!(all >= 100 && proved * 100 >= all * 95, "{proved} of {all}");
 }
 
 #[test]
 #[ignore = "long: 2,000 instances"]
 fn many_optima_on_machines_that_differ_are_proved() {
-    let (proved, all) = compare(1, 2000, 5);
+    let (proved, all) = compare(1, 2000, 5, false);
     assert!(all >= 2000 && proved * 100 >= all * 95, "{proved} of {all}");
+}
+
+#[test]
+fn optima_with_transfers_between_nodes_are_proved() {
+    let (proved, all) = compare(2, 60, 4, true);
+    assert!(all == 60 && proved * 100 >= all * 95, "{proved} of {all}");
+}
+
+#[test]
+#[ignore = "long: 2,000 instances"]
+fn many_optima_with_transfers_between_nodes_are_proved() {
+    let (proved, all) = compare(3, 2000, 5, true);
+    assert!(all == 2000 && proved * 100 >= all * 95, "{proved} of {all}");
 }

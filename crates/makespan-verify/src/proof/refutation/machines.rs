@@ -1,6 +1,6 @@
 //! The relaxed problem of sequential tasks on machines that differ: each mode of a task is a class of equal nodes.
 
-use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId};
+use makespan_core::{Instance, Payload, ProcSet, ResourceId, ResourceKind, TaskId};
 use rustc_hash::FxHashMap;
 
 use crate::proof::CertificateError;
@@ -10,6 +10,8 @@ use super::LIMIT;
 use super::relaxation::{Grid, Mode, renewable};
 use super::supply::Supply;
 
+/// Maximum number of nodes, and of tasks, with which each node of equal processors is a class.
+const MAX_EQUAL: (usize, u64) = (16, 40);
 /// Maximum number of nodes.
 const MAX_NODES: usize = 1 << 12;
 /// Maximum number of nodes, multiplied by the number of different tasks.
@@ -17,21 +19,27 @@ const MAX_TIMES: usize = 1 << 20;
 /// Maximum number of classes. A certificate supports no more supplies.
 const MAX_CLASSES: usize = 254;
 
-/// The classes of nodes of a platform. Every task takes the same time on all nodes of a class.
+/// Maximum number of transfer times of all edges.
+const MAX_TRANSFERS: usize = 1 << 20;
+
+/// The classes of nodes of a platform. Every task takes the same time on all nodes of a class. If transfers take time,
+/// each node is a class of its own.
 #[derive(Clone, Debug)]
 pub(super) struct MachineClasses(Vec<Vec<usize>>);
 
 impl MachineClasses {
-    /// Returns the classes, in the order of their first nodes. Returns `None` if all processors are equal.
+    /// Returns the classes, in the order of their first nodes. Returns `None` if all processors are equal, unless
+    /// transfers between a few nodes take time and few tasks are all sequential.
     pub(super) fn new(instance: &Instance) -> Result<Option<Self>, CertificateError> {
-        if instance.has_equal_processors() {
+        let nodes = instance.platform().node_count();
+        let has_few = (2..=MAX_EQUAL.0).contains(&nodes) && instance.tasks() <= MAX_EQUAL.1;
+        let is_sequential = || instance.different_task_ids().all(|task| instance.profile(task).is_sequential());
+        if instance.has_equal_processors() && !(instance.has_transfers() && has_few && is_sequential()) {
             return Ok(None);
         }
-        let is_sequential = instance.different_task_ids().all(|task| instance.profile(task).is_sequential());
-        if instance.platform().is_tree() || !is_sequential {
+        if instance.platform().is_tree() || !is_sequential() {
             return Err(CertificateError::UnequalProcessors);
         }
-        let nodes = instance.platform().node_count();
         if nodes > MAX_NODES || nodes.saturating_mul(instance.different_tasks()) > MAX_TIMES {
             return unproved(format!(
                 "the instance is too large for a certificate `refutation`: on processors that differ, there may be at \
@@ -40,10 +48,11 @@ impl MachineClasses {
             ));
         }
         let mut classes: Vec<Vec<usize>> = Vec::new();
-        let mut numbers: FxHashMap<Vec<_>, usize> = FxHashMap::default();
+        let mut numbers: FxHashMap<(Vec<_>, _), usize> = FxHashMap::default();
         for node in (0..nodes).filter(|&node| instance.platform().nodes()[node].processors > 0) {
             let times = instance.different_task_ids().map(|task| instance.time_on(task, node)).collect();
-            let number = *numbers.entry(times).or_insert(classes.len());
+            let alone = instance.has_transfers().then_some(node);
+            let number = *numbers.entry((times, alone)).or_insert(classes.len());
             if number == MAX_CLASSES {
                 return unproved(format!(
                     "a certificate `refutation` supports at most {MAX_CLASSES} classes of nodes with equal times"
@@ -77,6 +86,26 @@ impl MachineClasses {
         Ok(supplies)
     }
 
+    /// Returns the times of an edge's transfer for each class of the predecessor and each class of the successor.
+    pub(super) fn transfers(&self, instance: &Instance, payload: Payload, grid: Grid) -> Vec<Vec<i64>> {
+        let time = |from: &Vec<usize>, to: &Vec<usize>| {
+            let route = instance.platform().route(from[0], to[0]);
+            grid.down(route.time(payload)).max(0)
+        };
+        self.0.iter().map(|from| self.0.iter().map(|to| time(from, to)).collect()).collect()
+    }
+
+    /// Returns an error if `edges` edges have too many transfer times between classes.
+    pub(super) fn check_transfers(&self, edges: usize) -> Result<(), CertificateError> {
+        if edges.saturating_mul(self.0.len() * self.0.len()) > MAX_TRANSFERS {
+            return unproved(format!(
+                "the instance is too large for a certificate `refutation`: the number of edges times the square of the \
+                 number of nodes may be at most {MAX_TRANSFERS}"
+            ));
+        }
+        Ok(())
+    }
+
     /// Returns the modes of a task, one for each class on which the task can run. The times never increase, and modes
     /// of equal times are in the order of their classes.
     pub(super) fn modes(&self, instance: &Instance, task: TaskId, grid: Grid) -> Result<Vec<Mode>, CertificateError> {
@@ -91,7 +120,7 @@ impl MachineClasses {
             let mut amounts = vec![0; self.0.len() * of_class.len()];
             amounts[number * of_class.len()..][..of_class.len()].copy_from_slice(&of_class);
             let amounts = whole.iter().copied().chain(amounts).collect();
-            Some(Mode { time, latest: LIMIT, amounts, is_on_one_node: true })
+            Some(Mode { time, latest: LIMIT, amounts, is_on_one_node: true, class: number })
         };
         let mut modes: Vec<Mode> = self.0.iter().enumerate().filter_map(mode).collect();
         modes.sort_by_key(|mode| std::cmp::Reverse(mode.time));

@@ -22,6 +22,10 @@ const MAX_PERIODS: usize = 1 << 12;
 /// Maximum number of nodes on which lifted scales distribute tasks.
 const MAX_NODES: usize = 64;
 
+/// For each pair of a task and a task that waits for it, the times of transfers. Rows belong to the classes of the first
+/// task, and columns to the classes of the second task.
+type Transfers = FxHashMap<(usize, usize), Vec<Vec<i64>>>;
+
 /// The relaxed problem: tasks that need amounts of renewable resources. The nodes are
 /// ignored, except when a lifted scale is checked.
 /// Times are in units of the grid. Times, releases, delays and ends of closed periods are rounded down to the grid, and
@@ -39,6 +43,8 @@ pub(super) struct Relaxation {
     /// For each pair of a task and a task that waits for it, the minimum time from the end of the first task to the
     /// start of the second task.
     pub(super) waits: FxHashMap<(usize, usize), i64>,
+    /// The times of transfers between classes of machines. Empty if tasks do not run on classes or transfers take no time.
+    pub(super) transfers: Transfers,
     /// The largest value that is to be refuted, in the unit of the claim: one less than the claimed bound.
     pub(super) value: i64,
     /// True if the objective is a sum of weighted ends or of weighted latenesses.
@@ -74,6 +80,8 @@ pub(super) struct Mode {
     pub(super) amounts: Vec<i128>,
     /// True if the task runs on a single processor in this mode, so that it holds all amounts on the same node.
     pub(super) is_on_one_node: bool,
+    /// The class of machines, or 0 if all processors are equal.
+    pub(super) class: usize,
 }
 
 impl RelaxedTask {
@@ -125,9 +133,16 @@ impl Relaxation {
             nodes.clear();
         }
         let tasks = tasks(instance, grid, machines.as_ref(), supplies.len())?;
-        let waits = waits(instance, grid)?;
+        let mut waits = waits(instance, grid)?;
+        let transfers = match &machines {
+            Some(machines) if instance.has_transfers() => transfers(instance, grid, machines)?,
+            _ => FxHashMap::default(),
+        };
+        for (pair, times) in &transfers {
+            waits.insert(*pair, times.iter().flatten().copied().min().unwrap_or(0));
+        }
         let is_sum = Refutation::is_sum(objective);
-        let mut relaxation = Self { tasks, supplies, nodes, waits, value, is_sum, is_refuted: false };
+        let mut relaxation = Self { tasks, supplies, nodes, waits, transfers, value, is_sum, is_refuted: false };
         relaxation.find_heads();
         Ok(relaxation)
     }
@@ -139,7 +154,11 @@ impl Relaxation {
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);
-        let times = self.tasks.iter().map(|task| task.modes[0].time).chain(self.waits.values().copied());
+        let longest = |(pair, &delay): (&(usize, usize), &i64)| {
+            let transfers = self.transfers.get(pair);
+            transfers.and_then(|times| times.iter().flatten().copied().max()).unwrap_or(delay)
+        };
+        let times = self.tasks.iter().map(|task| task.modes[0].time).chain(self.waits.iter().map(longest));
         let end = times.fold(i128::from(last), |sum, time| sum + i128::from(time));
         i64::try_from(end).ok().filter(|end| *end <= LIMIT).ok_or(CertificateError::Overflow)
     }
@@ -260,7 +279,7 @@ fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
         let needs = renewable(instance).map(|resource| need(resource).unwrap_or(0));
         let amounts = std::iter::once(i128::from(processors)).chain(needs).collect();
         let is_on_one_node = processors == 1 && end == 2;
-        Mode { time: grid.down(profile.time(processors)), latest: LIMIT, amounts, is_on_one_node }
+        Mode { time: grid.down(profile.time(processors)), latest: LIMIT, amounts, is_on_one_node, class: 0 }
     };
     allotments.iter().zip(ends).map(mode).collect()
 }
@@ -287,6 +306,24 @@ fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i6
     Ok(waits)
 }
 
+/// Returns [`Relaxation::transfers`].
+fn transfers(instance: &Instance, grid: Grid, machines: &MachineClasses) -> Result<Transfers, CertificateError> {
+    let mut all = Transfers::default();
+    for edge in instance.edges() {
+        let own = machines.transfers(instance, edge.payload, grid);
+        for from in instance.equal_tasks(edge.from) {
+            for to in instance.equal_tasks(edge.to) {
+                let known = all.entry((from.index(), to.index())).or_insert_with(|| own.clone());
+                for (known, own) in known.iter_mut().flatten().zip(own.iter().flatten()) {
+                    *known = (*own).max(*known);
+                }
+            }
+        }
+        machines.check_transfers(all.len())?;
+    }
+    Ok(all)
+}
+
 /// Returns true if two tasks are equal except for their numbers, so that they can be exchanged in every schedule.
 pub(super) fn are_equal(relaxation: &Relaxation, first: usize, second: usize) -> bool {
     let (one, other) = (&relaxation.tasks[first], &relaxation.tasks[second]);
@@ -302,4 +339,5 @@ pub(super) fn are_equal(relaxation: &Relaxation, first: usize, second: usize) ->
     (one.release, one.due, one.weight, one.free_until) == (other.release, other.due, other.weight, other.free_until)
         && one.modes == other.modes
         && neighbours(first) == neighbours(second)
+        && relaxation.transfers.is_empty()
 }

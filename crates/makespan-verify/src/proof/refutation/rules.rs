@@ -106,7 +106,17 @@ impl Rules {
 
     /// Returns the minimum time from the start of the task `first` to the start of the task `second`, which waits for
     /// `first`.
-    fn gap(&self, state: &State, first: usize, second: usize) -> Result<i64, CertificateError> {
+    fn gap(&mut self, state: &State, first: usize, second: usize) -> Result<i64, CertificateError> {
+        if let Some(transfers) = self.relaxation.transfers.get(&(first, second)) {
+            let modes = |task: usize| {
+                let StartWindow { first, last, .. } = state.window(task);
+                &self.relaxation.tasks[task].modes[first..=last]
+            };
+            self.meter.spend(modes(first).len() * modes(second).len())?;
+            let in_modes = |from: &Mode, to: &Mode| from.time.saturating_add(transfers[from.class][to.class]);
+            let gaps = modes(first).iter().flat_map(|from| modes(second).iter().map(move |to| in_modes(from, to)));
+            return Ok(gaps.min().unwrap_or(0));
+        }
         if let Some(delay) = self.relaxation.waits.get(&(first, second)) {
             return Ok(self.shortest(state, first).saturating_add(*delay));
         }
