@@ -63,6 +63,9 @@ impl fmt::Display for Unproved {
 /// Maximum number of tasks. The first number is for instances without edges between tasks, the second for instances
 /// with edges.
 const MAX_TASKS: (u64, u64) = (60, 150);
+/// Maximum number of tasks if modes are classes of machines. With more tasks, the search seldom succeeds, and
+/// takes time from the search for a good plan.
+const MAX_TASKS_ON_CLASSES: u64 = 40;
 
 /// Maximum number of nodes if processors differ. The certificate has a larger limit.
 const MAX_NODES: usize = 1 << 10;
@@ -70,7 +73,11 @@ const MAX_NODES: usize = 1 << 10;
 /// Returns the reason why a complete search cannot examine an objective of an instance, or `None` if the search
 /// supports both.
 pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved> {
-    let most = if instance.edges().is_empty() { MAX_TASKS.0 } else { MAX_TASKS.1 };
+    let most = match instance.edges() {
+        _ if machines::are_classes(instance) => MAX_TASKS_ON_CLASSES,
+        [] => MAX_TASKS.0,
+        _ => MAX_TASKS.1,
+    };
     if !(1..=most).contains(&instance.tasks()) {
         return Some(Unproved::TooManyTasks(most));
     }
