@@ -144,7 +144,7 @@ impl CycleQueue for SlurmScheduler {
             counts.reserve(shape, from, self.world.model.rounded(from.saturating_add(shape.lasts)));
             return true;
         }
-        let found = self.world.earliest(shape, not_before);
+        let found = self.world.planned(shape, not_before);
         self.places[index] = (self.look, found.as_ref().map_or(i64::MAX, |found| found.0));
         let Some((from, sites)) = found.filter(|found| found.0 <= window) else { return false };
         let until = self.model().rounded(from.saturating_add(shape.lasts));

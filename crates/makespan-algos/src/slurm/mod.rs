@@ -8,6 +8,7 @@ mod bits;
 mod counter;
 mod counts;
 mod cycle;
+mod ends;
 mod limits;
 mod model;
 mod request;

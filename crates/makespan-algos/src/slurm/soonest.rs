@@ -258,7 +258,7 @@ impl World {
 
     /// Returns the first instant at which enough jobs on a full site have ended. Also returns the number of processors
     /// that the site has for the shape at this instant.
-    fn freed(&self, shape: &PartitionRequest, site: usize) -> Option<(i64, u32)> {
+    pub(super) fn freed(&self, shape: &PartitionRequest, site: usize) -> Option<(i64, u32)> {
         // The most frequent case: the node runs one job, and is empty after this job.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
@@ -299,7 +299,7 @@ impl World {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
@@ -313,7 +313,7 @@ mod tests {
     /// Returns a world with nodes of two sizes, and the requests of jobs. The first node is reserved for a period. A
     /// job states its number of nodes, its processors per node, its megabytes per processor, and its kind. Jobs of kind
     /// 0 request whole nodes. Jobs of kind 1 request nodes of the second half.
-    fn world(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> World {
+    pub(in super::super) fn world(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> World {
         let node = |at: usize| {
             let (cpus, megabytes) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
             let reserved = ReservedPeriod { start: 2000, end: 2500, reservation: Some(0) };
@@ -352,7 +352,7 @@ mod tests {
         World::new(Arc::new(model))
     }
 
-    fn usage(lasts: i64, hold: Hold) -> RunningUsage {
+    pub(in super::super) fn usage(lasts: i64, hold: Hold) -> RunningUsage {
         RunningUsage { job: None, group: None, believed: 1000 + lasts, holds: vec![hold] }
     }
     /// Returns the sites with enough free resources, examined one by one.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::bits::NodeBits;
 use super::counts::ProcessorCounts;
+use super::ends::RunningEnds;
 use super::model::ClusterModel;
 use super::usage::{NodeReservation, RunningUsage};
 
@@ -38,6 +39,8 @@ pub struct World {
     /// Sites on which nothing runs.
     pub(super) idle: NodeBits,
     running: Vec<Option<RunningUsage>>,
+    /// The assumed ends of all running jobs.
+    pub(super) ends: RunningEnds,
     /// Indices in `running` that are free for other jobs.
     vacant: Vec<usize>,
     /// For each site, the assumed ends of its running jobs, in ascending order.
@@ -74,6 +77,7 @@ impl World {
             with_memory: vec![NodeBits::new(sites); model.levels.memory.len()],
             idle: NodeBits::new(sites),
             running: Vec::new(),
+            ends: RunningEnds::default(),
             vacant: Vec::new(),
             on: vec![Vec::new(); sites],
             first_end: vec![i64::MAX; sites],
@@ -151,6 +155,7 @@ impl World {
         if number == self.running.len() {
             self.running.push(None);
         }
+        self.ends.add(running.believed, number);
         self.running[number] = Some(running);
         number
     }
@@ -158,6 +163,7 @@ impl World {
     /// Ends a job and releases its resources.
     pub(super) fn give_back(&mut self, number: usize) -> Option<RunningUsage> {
         let running = self.running.get_mut(number)?.take()?;
+        self.ends.remove(running.believed, number);
         self.vacant.push(number);
         let only_counts = self.counts.is_some();
         if let Some(counts) = &mut self.counts {

@@ -12,6 +12,9 @@ pub struct CycleRules {
     pub bf_window: i64,
     /// `bf_resolution`: unit to which the ends of plans are rounded up.
     pub bf_resolution: i64,
+    /// `bf_window_linear`: time by which the windows grow in which ends of running jobs count as one end. 0 if each window
+    /// is twice as long as the window before.
+    pub bf_window_linear: i64,
     /// `bf_max_job_test`: maximum number of pairs that a backfill cycle visits.
     pub bf_max_job_test: usize,
     /// `bf_max_job_part`: maximum number of jobs of one partition that a backfill cycle visits. 0 means no limit.
@@ -49,6 +52,7 @@ impl CycleRules {
             bf_interval: 30 * second,
             bf_window: 86_400 * second,
             bf_resolution: 60 * second,
+            bf_window_linear: 0,
             bf_max_job_test: 500,
             bf_max_job_part: 0,
             bf_max_job_user: 0,

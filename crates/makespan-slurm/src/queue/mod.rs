@@ -95,10 +95,11 @@ pub struct Queue {
 }
 
 /// Parameters of Slurm's scheduler that the policy `slurm` supports.
-const PARAMETERS: [&str; 13] = [
+const PARAMETERS: [&str; 14] = [
     "bf_interval",
     "bf_window",
     "bf_resolution",
+    "bf_window_linear",
     "bf_max_job_test",
     "bf_max_job_part",
     "bf_max_job_user",
@@ -151,6 +152,7 @@ impl Queue {
             bf_interval: number("bf_interval", usual.bf_interval),
             bf_window: self.cycle_number("bf_window").map_or(usual.bf_window, |minutes| minutes.saturating_mul(60)),
             bf_resolution: number("bf_resolution", usual.bf_resolution),
+            bf_window_linear: number("bf_window_linear", usual.bf_window_linear),
             bf_max_job_test: count("bf_max_job_test", usual.bf_max_job_test),
             bf_max_job_part: count("bf_max_job_part", usual.bf_max_job_part),
             bf_max_job_user: count("bf_max_job_user", usual.bf_max_job_user),
