@@ -201,11 +201,15 @@ impl State {
         self.hopeless.extend(late);
     }
 
-    fn end(&mut self, task: TaskId, view: &View<'_>) {
+    /// Removes a task that no longer runs. An interrupted task returns its consumables, because it will start again.
+    fn end(&mut self, task: TaskId, is_interrupted: bool, view: &View<'_>) {
         let Some(runs) = self.running.remove(&task) else { return self.leave(task) };
         self.ends.remove(&(runs.until, task));
         self.scheduler.end(runs.number);
         self.shares.change(runs.data.user, -f64::from(runs.processors), view.now);
+        if is_interrupted {
+            return;
+        }
         let uses = runs.data.group.map_or(&[][..], |group| &self.scheduler.model().groups[group]).to_vec();
         for own in uses.iter().filter(|own| self.nodes.is_used_up(view.instance, own.counter)) {
             *self.used_up.entry(own.counter).or_default() += own.amount;
@@ -221,11 +225,11 @@ impl State {
         for event in events {
             is_noticed |= match *event {
                 Event::Finished(task) | Event::Failed(task) => {
-                    self.end(task, view);
+                    self.end(task, false, view);
                     true
                 }
                 Event::Interrupted(task) => {
-                    self.end(task, view);
+                    self.end(task, true, view);
                     anew = true;
                     self.arrive(task, view)
                 }
