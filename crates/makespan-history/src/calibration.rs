@@ -22,8 +22,12 @@ const COUNTED: usize = 500;
 /// with normalised scores; Lei et al., J. Amer. Statist. Assoc. 113, 2018,
 /// <https://doi.org/10.1080/01621459.2017.1307116>). After each miss, the level of the quantile rises, and after each
 /// hit it falls, because errors in a queue are not exchangeable (adaptive conformal inference; Gibbs and Candès, Adv.
-/// Neural Inf. Process. Syst. 34, 2021, <https://arxiv.org/abs/2106.00170>). A miss counts only from the start of its
-/// job, when it becomes known.
+/// Neural Inf. Process. Syst. 34, 2021, <https://arxiv.org/abs/2106.00170>).
+///
+/// The jobs that started are not a fair sample, because jobs that start late are known late. So a job that still waits
+/// after its expected start counts as a *censored* observation: its quotient is at least that of a start now. The
+/// quantile is that of the product-limit estimator (Kaplan and Meier, J. Amer. Statist. Assoc. 53, 1958,
+/// <https://doi.org/10.1080/01621459.1958.10501452>).
 ///
 /// ```
 /// use makespan_history::{Calibration, StartForecast};
@@ -33,7 +37,7 @@ const COUNTED: usize = 500;
 ///     job: job.to_string(), made: job, early: job + 90, start: job + 100, late: job + 120, range: None, started: Some(job + 200),
 /// };
 /// let starts: Vec<StartForecast> = (0..100).map(one).collect();
-/// let calibration = Calibration::learn(&starts, 80, 30);
+/// let calibration = Calibration::learn(&starts, 300, 80, 30);
 /// let (early, late) = calibration.range(&one(1000)).unwrap();
 /// assert!(early == 1100 && (1199..=1201).contains(&late));
 /// ```
@@ -49,15 +53,17 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Learns from earlier forecasts. Forecasts for jobs that have not started are ignored.
+    /// Learns from earlier forecasts. Jobs without a known start must still wait at the instant `now`.
     ///
     /// `percent` is the percentage of starts that a range must contain. `cycle` is the number of seconds between two
     /// cycles of the scheduler.
-    pub fn learn(forecasts: &[StartForecast], percent: u32, cycle: i64) -> Self {
+    pub fn learn(forecasts: &[StartForecast], now: i64, percent: u32, cycle: i64) -> Self {
         let cycle = cycle.max(1);
         let mut known: Vec<(i64, &StartForecast)> =
             forecasts.iter().filter_map(|forecast| Some((forecast.started?, forecast))).collect();
         known.sort_by_key(|&(started, forecast)| (started, forecast.made));
+        let is_late = |one: &&StartForecast| one.started.is_none() && one.start < now;
+        let late: Vec<&StartForecast> = forecasts.iter().filter(is_late).collect();
         let nominal = (1.0 - f64::from(percent) / 100.0) / 2.0;
         let (mut early_tail, mut late_tail) = (nominal, nominal);
         let mut held = Vec::new();
@@ -71,14 +77,22 @@ impl Calibration {
                 held.push((early..=late).contains(&started));
             }
         }
+        for one in &late {
+            if one.range.is_some_and(|range| range.1 < now) {
+                follow(&mut late_tail, true);
+            }
+        }
         let latest = &held[held.len().saturating_sub(COUNTED)..];
         let contained = latest.iter().filter(|&&held| held).count();
         let factors = (known.len() >= ENOUGH).then(|| {
-            let scores = |of: fn(&StartForecast, i64, i64) -> f64| {
-                known.iter().map(|&(started, forecast)| of(forecast, started, cycle)).collect::<Vec<_>>()
-            };
-            let early = quantile(scores(|of, at, cycle| (of.start - at) as f64 / of.scales(cycle).0), early_tail);
-            let late = quantile(scores(|of, at, cycle| (at - of.start) as f64 / of.scales(cycle).1), late_tail);
+            let too_early = |of: &StartForecast, at: i64| (of.start - at) as f64 / of.scales(cycle).0;
+            let too_late = |of: &StartForecast, at: i64| (at - of.start) as f64 / of.scales(cycle).1;
+            // A late job cannot become an early job, so its score on that side is known well enough.
+            let all = known.iter().map(|&(started, one)| (one, started, true));
+            let early = all.clone().chain(late.iter().map(|&one| (one, now, true)));
+            let late = all.chain(late.iter().map(|&one| (one, now, false)));
+            let early = quantile(early.map(|(one, at, known)| (too_early(one, at), known)).collect(), early_tail);
+            let late = quantile(late.map(|(one, at, known)| (too_late(one, at), known)).collect(), late_tail);
             (early.max(0.0), late.max(0.0))
         });
         let held = (!latest.is_empty()).then(|| contained as f64 / latest.len() as f64);
@@ -106,12 +120,20 @@ impl StartForecast {
     }
 }
 
-/// Returns the smallest score that at most the share `tail` of the next scores is expected to exceed. `scores` must not
-/// be empty.
-fn quantile(mut scores: Vec<f64>, tail: f64) -> f64 {
-    let count = scores.len();
-    let rank = ((1.0 - tail) * (count + 1) as f64).ceil() as usize;
-    *scores.select_nth_unstable_by(rank.clamp(1, count) - 1, f64::total_cmp).1
+/// Returns the smallest known score that at most the share `tail` of scores is expected to exceed, or the largest known
+/// score. Of each score, states whether it is known; otherwise it is a lower bound.
+fn quantile(mut scores: Vec<(f64, bool)>, tail: f64) -> f64 {
+    scores.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+    let (mut beyond, mut largest) = (1.0, 0.0);
+    for (place, &(score, _)) in scores.iter().enumerate().filter(|one| one.1.1) {
+        let left = (scores.len() - place) as f64;
+        beyond *= (left - 1.0) / left;
+        largest = score;
+        if beyond <= tail + 1e-12 {
+            break;
+        }
+    }
+    largest
 }
 
 #[cfg(test)]
@@ -141,7 +163,7 @@ mod tests {
             };
             let all: Vec<StartForecast> = draws.iter().enumerate().map(one).collect();
             let (known, later) = all.split_at(1200);
-            let calibration = Calibration::learn(known, percent, 30);
+            let calibration = Calibration::learn(known, i64::MAX, percent, 30);
             let holds = |one: &&StartForecast| {
                 let (early, late) = calibration.range(one).unwrap();
                 (early..=late).contains(&one.started.unwrap())
@@ -159,12 +181,32 @@ mod tests {
                     StartForecast { range: Some((made, made + late)), ..forecast(made, 100, 20, 20, made + 100 + score) }
                 };
                 let all: Vec<StartForecast> = scores.iter().enumerate().map(one).collect();
-                Calibration::learn(&all, 80, 30)
+                Calibration::learn(&all, i64::MAX, 80, 30)
             };
             let (missed, held) = (stated(50), stated(5000));
             prop_assert_eq!((missed.held, held.held), (Some(0.0), Some(1.0)));
             let late = |calibration: &Calibration| calibration.range(&forecast(0, 100, 20, 20, 0)).unwrap().1;
             prop_assert!(late(&missed) >= late(&held));
+        }
+
+        /// All forecasts are made at one instant. At a later instant, some of the jobs have started. The range contains the
+        /// stated share of all starts, also of those that are not known yet.
+        #[test]
+        fn jobs_that_still_wait_count(
+            known in 0.7..1.0_f64, draws in prop::collection::vec(0.0..1.0_f64, 1000),
+        ) {
+            let starts = |draw: f64| 1000 + (2000.0 * draw.powi(3)) as i64;
+            let all: Vec<StartForecast> = draws.iter().map(|&draw| forecast(0, 1000, 10, 10, starts(draw))).collect();
+            let now = starts(known);
+            let hidden = |one: &StartForecast| StartForecast { started: one.started.filter(|&at| at <= now), ..one.clone() };
+            let seen: Vec<StartForecast> = all.iter().map(hidden).collect();
+            let calibration = Calibration::learn(&seen, now, 80, 30);
+            let late = |one: &StartForecast| calibration.range(one).unwrap().1;
+            let share = all.iter().filter(|one| one.started.unwrap() <= late(one)).count() as f64 / 1000.0;
+            // If fewer than 90 % of the starts are known, the range contains the known starts.
+            prop_assert!((share - known.min(0.9)).abs() < 0.03, "{share} if {known} are known");
+            let without: Vec<StartForecast> = seen.into_iter().filter(|one| one.started.is_some()).collect();
+            prop_assert!(Calibration::learn(&without, now, 80, 30).range(&all[0]).unwrap().1 <= late(&all[0]));
         }
 
         #[test]
@@ -174,7 +216,7 @@ mod tests {
             let all: Vec<StartForecast> = starts.iter().map(|&(made, wait, before, after, started)| {
                 forecast(made.into(), wait, before, after, started.into())
             }).collect();
-            let calibration = Calibration::learn(&all, percent, 0);
+            let calibration = Calibration::learn(&all, i64::MAX, percent, 0);
             prop_assert_eq!(calibration.known, all.len());
             for one in &all {
                 let range = calibration.range(one);

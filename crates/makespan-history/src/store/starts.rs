@@ -29,7 +29,7 @@ pub struct StartForecast {
 
 impl History {
     /// Records the starts of jobs (name, instant) on a cluster, and returns the forecasts from which the next ranges are
-    /// calibrated: the latest 4,000 forecasts with a known start.
+    /// calibrated: the latest 4,000 forecasts with a known start, and those of jobs that still wait.
     ///
     /// `percent` is the share of starts that the ranges must contain. Each share has its own forecasts.
     ///
@@ -40,8 +40,11 @@ impl History {
         cluster: &str,
         percent: u32,
         started: &[(String, i64)],
+        waits: impl Fn(&str) -> bool,
     ) -> Result<Vec<StartForecast>, HistoryError> {
         let learned = self.resolve(cluster, started).and_then(|()| self.starts(cluster, percent));
+        let is_needed = |one: &StartForecast| one.started.is_some() || waits(&one.job);
+        let learned = learned.map(|all| all.into_iter().filter(is_needed).collect());
         learned.map_err(|error| HistoryError::of(&self.path, error))
     }
 
@@ -61,8 +64,12 @@ impl History {
 
     fn starts(&self, cluster: &str, percent: u32) -> Result<Vec<StartForecast>, Error> {
         let mut select = self.connection.prepare_cached(
-            "SELECT job, made, early, start, late, range_early, range_late, started FROM starts
-             WHERE cluster = ?1 AND percent = ?2 AND started IS NOT NULL ORDER BY started DESC, id DESC LIMIT ?3",
+            "SELECT * FROM (
+                 SELECT job, made, early, start, late, range_early, range_late, started FROM starts
+                 WHERE cluster = ?1 AND percent = ?2 AND started IS NOT NULL ORDER BY started DESC, id DESC LIMIT ?3
+             ) UNION ALL
+             SELECT job, made, early, start, late, range_early, range_late, started FROM starts
+             WHERE cluster = ?1 AND percent = ?2 AND started IS NULL",
         )?;
         let row = |row: &rusqlite::Row<'_>| {
             let range = row.get::<_, Option<i64>>(5)?.zip(row.get(6)?);
@@ -164,7 +171,7 @@ mod tests {
             for (now, &(cluster, job, starts)) in steps.iter().enumerate() {
                 let (now, name) = (now as i64, format!("c{cluster}"));
                 if starts {
-                    history.learn_starts(&name, 80, &[(job.to_string(), now)]).unwrap();
+                    history.learn_starts(&name, 80, &[(job.to_string(), now)], |_| false).unwrap();
                     if let Some(known) = model.get_mut(&(cluster, job)) {
                         let known: &mut StartForecast = known;
                         known.started = known.started.or(Some(now));
@@ -176,13 +183,14 @@ mod tests {
             }
             for cluster in 0..2 {
                 let name = format!("c{cluster}");
-                let mut found = history.learn_starts(&name, 80, &[]).unwrap();
+                let waits = |job: &str| job.len() == 1;
+                let mut found = history.learn_starts(&name, 80, &[], waits).unwrap();
                 let mut expect: Vec<StartForecast> =
-                    model.iter().filter(|(key, one)| key.0 == cluster && one.started.is_some()).map(|(_, one)| one.clone()).collect();
+                    model.iter().filter(|(key, one)| key.0 == cluster && (one.started.is_some() || waits(&one.job))).map(|(_, one)| one.clone()).collect();
                 found.sort_by(|a, b| a.job.cmp(&b.job));
                 expect.sort_by(|a, b| a.job.cmp(&b.job));
                 prop_assert_eq!(found, expect);
-                prop_assert!(history.learn_starts(&name, 90, &[]).unwrap().is_empty());
+                prop_assert!(history.learn_starts(&name, 90, &[], waits).unwrap().is_empty());
             }
         }
     }
@@ -194,7 +202,7 @@ mod tests {
         let many: Vec<StartForecast> = (0..5000).map(|job| one(job, i64::from(job))).collect();
         history.append_starts("c", 80, PATIENCE, &many).unwrap();
         let starts: Vec<(String, i64)> = (0..4500).map(|job| (job.to_string(), 10_000 + job)).collect();
-        assert_eq!(history.learn_starts("c", 80, &starts).unwrap().len(), KEPT as usize);
+        assert_eq!(history.learn_starts("c", 80, &starts, |_| false).unwrap().len(), KEPT as usize);
         history.append_starts("c", 80, PATIENCE, &[one(9000, PATIENCE + 6000)]).unwrap();
         let count = |condition: &str| -> i64 {
             let text = format!("SELECT count(*) FROM starts WHERE {condition}");

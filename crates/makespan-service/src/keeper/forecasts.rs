@@ -1,6 +1,6 @@
 //! Records the first forecast of the start of each job, and calibrates ranges with the forecasts of jobs that have started.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use makespan_history::{Calibration, History, HistoryError, StartForecast};
@@ -32,7 +32,7 @@ pub(super) struct Forecasts {
 
 /// Returns the calibration of a service that has no earlier forecasts.
 pub(super) fn uncalibrated() -> Calibration {
-    Calibration::learn(&[], PERCENT, CYCLE)
+    Calibration::learn(&[], 0, PERCENT, CYCLE)
 }
 
 /// Returns an instant of the wall clock in milliseconds since 1970.
@@ -65,8 +65,8 @@ impl Forecasts {
     /// The file cannot be read or written.
     pub fn open(folder: &Path) -> Result<Self, HistoryError> {
         let mut history = History::open(&folder.join(FORECASTS))?;
-        let known = history.learn_starts(CLUSTER, PERCENT, &[])?;
-        let calibration = Calibration::learn(&known, PERCENT, CYCLE);
+        let known = history.learn_starts(CLUSTER, PERCENT, &[], |_| false)?;
+        let calibration = Calibration::learn(&known, 0, PERCENT, CYCLE);
         Ok(Self { history, waiting: BTreeSet::new(), calibration })
     }
 
@@ -87,8 +87,9 @@ impl Forecasts {
         let started = gone.into_iter().filter_map(|job| Some((job.to_string(), milliseconds(start_of(job)?))));
         let started: Vec<(String, i64)> = started.collect();
         if !started.is_empty() {
-            let known = self.history.learn_starts(CLUSTER, PERCENT, &started)?;
-            self.calibration = Calibration::learn(&known, PERCENT, CYCLE);
+            let waiting: HashSet<String> = waits.iter().map(ToString::to_string).collect();
+            let known = self.history.learn_starts(CLUSTER, PERCENT, &started, |job| waiting.contains(job))?;
+            self.calibration = Calibration::learn(&known, milliseconds(now), PERCENT, CYCLE);
         }
         let running: BTreeSet<JobNumber> = outlook.running.iter().map(|runs| runs.job).collect();
         let new: Vec<JobNumber> =

@@ -1,5 +1,7 @@
 //! Calibrates the ranges of starts with the history of earlier forecasts on the same cluster.
 
+use std::collections::HashSet;
+
 use makespan_history::{Calibration, History, HistoryError, RangeShare, StartForecast, default_path};
 use makespan_slurm::forecast::Forecast;
 use makespan_slurm::queue::Queue;
@@ -49,8 +51,10 @@ fn calibrated(
     let running = queue.jobs.iter().filter_map(|job| Some((key(&job.shown, job.submitted), job.run.as_ref()?.started)));
     let ended = queue.past.iter().filter_map(|run| Some((key(run.shown.as_ref()?, run.submitted), run.started?)));
     let started: Vec<(String, i64)> = running.chain(ended).filter(|&(_, at)| at <= queue.now).collect();
-    let known = history.learn_starts(cluster, percent, &started)?;
-    let calibration = Calibration::learn(&known, percent, queue.cycle_rules().bf_interval);
+    let expected = forecast.expected.iter().map(|one| &queue.jobs[one.job]);
+    let waiting: HashSet<String> = expected.map(|job| key(&job.shown, job.submitted)).collect();
+    let known = history.learn_starts(cluster, percent, &started, |job| waiting.contains(job))?;
+    let calibration = Calibration::learn(&known, queue.now, percent, queue.cycle_rules().bf_interval);
     let mut made = Vec::new();
     for one in &mut forecast.expected {
         let (Some(start), Some(early), Some(late)) = (one.outlook.start, one.outlook.early, one.outlook.late) else {
