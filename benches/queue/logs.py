@@ -45,7 +45,8 @@ def simulated(options):
     part = options.folder / "log.swf"
     part.write_text("".join(lines))
     processors = next(int(line.split(":")[1]) for line in lines if "MaxProcs" in line)
-    command = [options.makespan, "simulate", str(part), "--policy", "slurm", "--kill-at-walltime", "--jobs", str(options.folder / "jobs.csv")]
+    nodes = ["--platform", f"{processors}x1"]
+    command = [options.makespan, "simulate", str(part), *nodes, "--policy", "slurm", "--kill-at-walltime", "--jobs", str(options.folder / "jobs.csv")]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     fields = {line.split()[0]: line.split() for line in lines if not line.startswith(";")}
     jobs = []
