@@ -36,6 +36,7 @@ mod memory;
 mod needs;
 mod ninja;
 mod ninja_builds;
+mod ninja_cmake;
 mod ninja_questions;
 mod nodes;
 mod outputs;
