@@ -1,5 +1,5 @@
-//! CMake projects are built twice by ninja and by Makespan. The script of the benchmark checks that ninja then finds nothing to do,
-//! and that all objects, libraries and programs have the same bytes.
+//! Projects with `cmake` are built twice by ninja and by Makespan. The script of the benchmark checks that ninja then finds nothing
+//! to do, and that all objects, libraries and programs have the same bytes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
