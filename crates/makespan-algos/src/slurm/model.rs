@@ -284,6 +284,16 @@ impl ClusterModel {
         let enough_nodes = there >= u64::from(shape.min_nodes);
         let mut left = shape.max_nodes.map_or(there, u64::from);
         let mut cpus = 0_u64;
+        // The job gets its required sites even if other sites are larger.
+        let set = &self.sets[shape.set];
+        let required = shape.counted.into_iter().flat_map(|at| self.counted[at].required.iter());
+        for room in required.filter(|&site| set.has(site)).filter_map(|site| self.capacity(shape, site)) {
+            if let Some(own) = sizes.iter_mut().find(|own| own.0 == room && own.1 > 0) {
+                own.1 -= 1;
+                left = left.saturating_sub(1);
+                cpus = cpus.saturating_add(room.into());
+            }
+        }
         for (of_each, count) in sizes {
             let taken = count.min(left);
             left -= taken;

@@ -87,11 +87,13 @@ impl Model<'_> {
     /// Returns the maximum number of nodes, and of processors on them, that a job could get if all nodes of a partition
     /// accepted jobs and no other job ran.
     fn together(&self, partition: usize, shape: &PartitionRequest, job: &QueueJob, only: &[String]) -> (usize, u64) {
-        let sites = self.wanted_sites(partition, job, only);
-        let mut rooms: Vec<u32> = sites.filter_map(|site| self.cluster.capacity(shape, site)).collect();
+        // The job gets its required nodes even if other nodes are larger.
+        let is_required = |site: usize| only.is_empty() && job.request.required.contains(&self.node(site).name);
+        let room = |site: usize| Some((is_required(site), self.cluster.capacity(shape, site)?));
+        let mut rooms: Vec<(bool, u32)> = self.wanted_sites(partition, job, only).filter_map(room).collect();
         rooms.sort_unstable_by(|one, other| other.cmp(one));
         rooms.truncate(shape.most_nodes());
-        (rooms.len(), rooms.iter().map(|&room| u64::from(room)).sum())
+        (rooms.len(), rooms.iter().map(|room| u64::from(room.1)).sum())
     }
 
     /// Returns an explanation if the job requires a certain node that is not available.

@@ -643,8 +643,9 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
             100 + at
         )
     };
-    let start = |busy: &str, asks: &str| {
+    let start_on = |cpus: u32, busy: &str, asks: &str| {
         let nodes: String = (0..4).map(|at| node(at, "", false)).collect();
+        let nodes = nodes.replacen("NodeName=n1 CPUTot=4 ", &format!("NodeName=n1 CPUTot={cpus} "), 1);
         let jobs = busy.to_owned() + &pending(1, &format!("TimeLimit=00:10:00 ReqNodeList=n1 {asks}"));
         let queue = Texts::default()
             .with(ClusterOutput::Nodes, nodes)
@@ -654,6 +655,7 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
         let expected = by_limits(&queue).remove(0);
         (expected.outlook.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), expected.why().clone())
     };
+    let start = |busy: &str, asks: &str| start_on(4, busy, asks);
     let halves = half(0) + &half(1) + &half(2) + &half(3);
     for (busy, asks, at, nodes) in [
         (&halves, "NumNodes=1 NumCPUs=2", 1000, &[0, 1][..]),
@@ -675,6 +677,10 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
     assert!(start(&halves, "NumNodes=1-1 NumCPUs=2").2.text.contains("it asks for 1 node with 2 processors on n1"));
     let why = start(&halves, "NumNodes=2-2 NumCPUs=2 ExcNodeList=n1").2;
     assert!(why.kind.name() == "nodes" && why.text.contains("n1 in p cannot run it"), "{why:?}");
+    // Other nodes are larger than the required one, but the job cannot get two of them.
+    let (at, _, why) = start_on(1, "", "NumNodes=2-2 NumCPUs=6");
+    assert!(at.is_none() && why.text.contains("2 such nodes have only 5 processors in p"), "{why:?}");
+    assert_eq!(start_on(1, "", "NumNodes=2-2 NumCPUs=5").0, Some(1000));
 }
 
 #[test]
