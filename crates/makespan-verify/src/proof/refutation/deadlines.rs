@@ -7,7 +7,9 @@ use crate::proof::error::unproved;
 use crate::proof::grid::divisor;
 
 use super::LIMIT;
-use super::relaxation::{Grid, Relaxation, RelaxedTask};
+use super::relaxation::Relaxation;
+use super::task::RelaxedTask;
+use super::units::Grid;
 
 /// Creates the relaxed problem with a deadline for every task. The deadline is the latest end with which the objective
 /// can be at most `value`.

@@ -3,8 +3,9 @@
 use crate::proof::CertificateError;
 
 use super::meter::Meter;
-use super::relaxation::{Mode, Relaxation};
+use super::relaxation::Relaxation;
 use super::supply::Supply;
+use super::task::Mode;
 
 /// A task that holds an amount of a lifted scale in some mode.
 struct LiftedTask<'a> {

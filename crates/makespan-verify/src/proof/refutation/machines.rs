@@ -7,8 +7,9 @@ use crate::proof::CertificateError;
 use crate::proof::error::unproved;
 
 use super::LIMIT;
-use super::relaxation::{Grid, Mode, renewable};
 use super::supply::Supply;
+use super::task::Mode;
+use super::units::{Grid, renewable};
 
 /// Maximum number of nodes, and of tasks, with which each node of equal processors is a class.
 const MAX_EQUAL: (usize, u64) = (16, 40);

@@ -15,8 +15,10 @@ mod rules;
 mod state;
 mod step;
 mod supply;
+mod task;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use serde::{Deserialize, Serialize};
 

@@ -6,9 +6,10 @@ use crate::proof::error::malformed;
 use super::code::Reader;
 use super::curve::Curve;
 use super::meter::Meter;
-use super::relaxation::{Mode, Relaxation, RelaxedTask};
+use super::relaxation::Relaxation;
 use super::state::{StartWindow, State};
 use super::supply::Supply;
+use super::task::{Mode, RelaxedTask};
 
 /// The unit of prices is the unit of the claim divided by this number.
 const SCALE: i128 = 1024;

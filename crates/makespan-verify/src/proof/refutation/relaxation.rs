@@ -8,6 +8,8 @@ use crate::proof::error::unproved;
 
 use super::machines::MachineClasses;
 use super::supply::Supply;
+use super::task::{Mode, RelaxedTask};
+use super::units::{Grid, renewable};
 use super::{LIMIT, MAX_TASKS, Refutation};
 
 /// Maximum number of allotments of all tasks, including dominated ones.
@@ -35,7 +37,8 @@ type Transfers = FxHashMap<(usize, usize), Vec<Vec<i64>>>;
 pub(super) struct Relaxation {
     pub(super) tasks: Vec<RelaxedTask>,
     /// The supplies, in this order: the processors, the renewable resources of the platform, the supplies of
-    /// [`MachineClasses`], and the scales. A scale is an additional supply. The record of the scale states the amount that each task holds in each mode.
+    /// [`MachineClasses`], and the scales. A scale is an additional supply. The record of the scale states the amount
+    /// that each task holds in each mode.
     pub(super) supplies: Vec<Supply>,
     /// For each node, the amount of each supply on this node. Licences belong to no node, so no node limits them. Empty
     /// if the platform has only one node, more than [`MAX_NODES`] nodes, or processors that differ.
@@ -51,62 +54,6 @@ pub(super) struct Relaxation {
     pub(super) is_sum: bool,
     /// True if the longest paths of tasks refute the claim without any step.
     pub(super) is_refuted: bool,
-}
-
-/// A task of the relaxed problem.
-#[derive(Clone, Debug)]
-pub(super) struct RelaxedTask {
-    pub(super) release: i64,
-    /// The earliest start that follows from releases and the tasks for which this task waits.
-    pub(super) head: i64,
-    /// The latest end that follows from the claim for this task alone.
-    pub(super) due: i64,
-    /// Weight of the end, in the unit of the claim. The weight is 0 unless the objective is a sum over jobs.
-    pub(super) weight: i64,
-    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted lateness,
-    /// and 0 for other objectives.
-    pub(super) free_until: i64,
-    /// The modes. Times never increase from one mode to the next.
-    pub(super) modes: Vec<Mode>,
-}
-
-/// An allotment of a task that is not dominated, or a class of machines on which the task can run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mode {
-    pub(super) time: i64,
-    /// The latest start in this mode.
-    pub(super) latest: i64,
-    /// The amount of each supply that the task holds while it runs.
-    pub(super) amounts: Vec<i128>,
-    /// True if the task runs on a single processor in this mode, so that it holds all amounts on the same node.
-    pub(super) is_on_one_node: bool,
-    /// The class of machines, or 0 if all processors are equal.
-    pub(super) class: usize,
-}
-
-impl RelaxedTask {
-    pub(super) fn shortest(&self) -> i64 {
-        self.modes[self.modes.len() - 1].time
-    }
-
-    /// Returns the cost of an end in the unit of the claim.
-    pub(super) fn cost(&self, end: i64) -> i128 {
-        i128::from(self.weight) * i128::from(end.saturating_sub(self.free_until).max(0))
-    }
-}
-
-/// Conversion of ticks to units of the grid.
-#[derive(Clone, Copy)]
-pub(super) struct Grid(pub(super) i64);
-
-impl Grid {
-    pub(super) fn down(self, time: Time) -> i64 {
-        time.ticks().div_euclid(self.0)
-    }
-
-    pub(super) fn up(self, time: Time) -> i64 {
-        -(-time.ticks()).div_euclid(self.0)
-    }
 }
 
 impl Relaxation {
@@ -218,13 +165,6 @@ fn nodes(instance: &Instance) -> Vec<Vec<i128>> {
         std::iter::once(processors).chain(renewable(instance).map(|resource| amount(node, resource))).collect()
     };
     (0..platform.node_count()).map(amounts).collect()
-}
-
-/// Returns the resources that tasks return, in the order of the platform.
-pub(super) fn renewable(instance: &Instance) -> impl Iterator<Item = makespan_core::ResourceId> + '_ {
-    let all = instance.platform().resources().iter().zip(0..);
-    let returned = all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable);
-    returned.map(|(_, number)| makespan_core::ResourceId(number))
 }
 
 /// Returns all tasks, in the order of their numbers, without heads, deadlines and latest starts.

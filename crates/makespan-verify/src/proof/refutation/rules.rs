@@ -7,9 +7,10 @@ use crate::proof::error::invalid;
 
 use super::meter::Meter;
 use super::price_vector::PriceVector;
-use super::relaxation::{Mode, Relaxation};
+use super::relaxation::Relaxation;
 use super::state::{Literal, StartWindow, State};
 use super::step::{Held, HeldWithin, RefutationStep};
+use super::task::Mode;
 
 /// The data of the rules, apart from the windows.
 pub(super) struct Rules {

@@ -40,7 +40,7 @@ impl Literal {
 impl State {
     /// Returns the windows that follow from releases, deadlines and the longest paths between tasks.
     pub(super) fn root(relaxation: &Relaxation) -> Self {
-        let window = |task: &super::relaxation::RelaxedTask| StartWindow {
+        let window = |task: &super::task::RelaxedTask| StartWindow {
             earliest: task.head,
             latest: task.modes[task.modes.len() - 1].latest,
             first: 0,

@@ -1,0 +1,24 @@
+//! The units of the relaxed problem: instants of the time grid, and resources that tasks return.
+
+use makespan_core::{Instance, ResourceId, ResourceKind, Time};
+
+/// Conversion of ticks to units of the grid.
+#[derive(Clone, Copy)]
+pub(super) struct Grid(pub(super) i64);
+
+impl Grid {
+    pub(super) fn down(self, time: Time) -> i64 {
+        time.ticks().div_euclid(self.0)
+    }
+
+    pub(super) fn up(self, time: Time) -> i64 {
+        -(-time.ticks()).div_euclid(self.0)
+    }
+}
+
+/// Returns the resources that tasks return, in the order of the platform.
+pub(super) fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+    let all = instance.platform().resources().iter().zip(0..);
+    let returned = all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable);
+    returned.map(|(_, number)| ResourceId(number))
+}
