@@ -7,106 +7,23 @@ pub(super) mod ascent;
 mod clauses;
 mod costs;
 pub(super) mod energy;
+mod literal;
 pub(super) mod log;
 pub(super) mod prices;
 mod waits;
 
-use super::model::{Model, Wait};
+use super::model::Model;
+use super::task::{ModelTask, Wait};
 use activity::Activity;
 use analysis::Needs;
 use clauses::Watch;
 use energy::StartWindow;
+pub(super) use literal::{Literal, Step};
 use log::Log;
 use prices::Prices;
 
 /// The number of conflicts before the first deletion of nogoods.
 const FORGET: u64 = 2000;
-
-/// A condition: the quantity with the index `bound` is at least `value`. Each task j has four quantities: the start
-/// (index 4j), the negated start (4j + 1), the mode (4j + 2), and the negated mode (4j + 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Literal {
-    pub(super) bound: u32,
-    pub(super) value: i64,
-}
-
-impl Literal {
-    pub(super) fn start_at_least(task: usize, value: i64) -> Self {
-        Self { bound: 4 * task as u32, value }
-    }
-
-    pub(super) fn start_at_most(task: usize, value: i64) -> Self {
-        Self { bound: 4 * task as u32 + 1, value: -value }
-    }
-
-    pub(super) fn mode_at_least(task: usize, mode: usize) -> Self {
-        Self { bound: 4 * task as u32 + 2, value: mode as i64 }
-    }
-
-    pub(super) fn mode_at_most(task: usize, mode: i64) -> Self {
-        Self { bound: 4 * task as u32 + 3, value: -mode }
-    }
-
-    pub(super) fn negated(self) -> Self {
-        Self { bound: self.bound ^ 1, value: 1 - self.value }
-    }
-}
-
-/// A propagation, in the terms of the certificate. `docs/refutation.md` defines the fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Decision,
-    Nogood {
-        clause: usize,
-    },
-    Wait {
-        from: u32,
-        to: u32,
-        is_back: bool,
-    },
-    Table {
-        supply: u8,
-        at: i64,
-        task: u32,
-        is_back: bool,
-    },
-    ModesAt {
-        supply: u8,
-        at: i64,
-        task: u32,
-    },
-    Overload {
-        supply: u8,
-        at: i64,
-    },
-    Deadline {
-        task: u32,
-    },
-    FastModes {
-        task: u32,
-    },
-    Energy {
-        supply: u8,
-        from: i64,
-        until: i64,
-    },
-    ModesWithin {
-        supply: u8,
-        from: i64,
-        until: i64,
-        task: u32,
-    },
-    /// A cut by prices. `kind` states which values the cut removes. 0: the first starts. 1: the last starts. 2: the
-    /// first modes. 3: the last modes.
-    Priced {
-        prices: u8,
-        task: u32,
-        kind: u8,
-    },
-    Prices {
-        prices: u8,
-    },
-}
 
 /// A change of the bound with the index `bound` from `old` to `new`, at the decision level `level`.
 pub(super) struct Change {
@@ -198,7 +115,7 @@ impl Engine {
             successors[wait.from].push(number);
             predecessors[wait.to].push(number);
         }
-        let window = |task: &super::model::ModelTask| {
+        let window = |task: &ModelTask| {
             let last = task.modes() - 1;
             [task.head, -task.latest[last], 0, -(last as i64)]
         };

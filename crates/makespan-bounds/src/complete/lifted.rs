@@ -107,7 +107,7 @@ pub(super) fn best(model: &Model) -> Option<Scale> {
 
 /// Returns an optimal solution of the dual programme: the amount of the scale that each task holds.
 fn optimum(model: &Model, sets: &mut Sets) -> Option<Vec<f64>> {
-    let times: Vec<i64> = model.tasks.iter().map(super::model::ModelTask::shortest).collect();
+    let times: Vec<i64> = model.tasks.iter().map(super::task::ModelTask::shortest).collect();
     let mut programme = Programme::new(&times);
     for _ in 0..MAX_STEPS {
         let amounts = programme.amounts();

@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use makespan_core::{Instance, Payload, Placement, ProcSet, Profile, ResourceId, ResourceKind, TaskId, Time};
 use rustc_hash::FxHashMap;
 
-use super::model::{Model, ModelTask, Supply, Wait, amount, down, renewable};
+use super::supply::Supply;
+use super::task::{ModelTask, Wait};
+use super::units::{amount, down, renewable};
 use super::unproved::Unproved;
 use crate::machines::{NodeColumns, maximise};
 
@@ -96,7 +98,7 @@ pub(super) fn set_modes(
     Ok(())
 }
 
-/// Sets the indices and the minimum delays of all waits with transfers between classes. Returns [`Model::gaps`].
+/// Sets the indices and the minimum delays of all waits with transfers between classes. Returns the field `gaps` of the relaxed problem.
 pub(super) fn set_transfers(
     waits: &mut [Wait],
     instance: &Instance,
@@ -141,27 +143,31 @@ fn of_nodes(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
     renewable(instance).filter(|&resource| instance.platform().resource_of(resource).kind == ResourceKind::OfNodes)
 }
 
-/// Returns a price for each supply of a model with classes of machines. The prices of the processors of the classes
+/// Returns a price for each supply, if the modes of tasks are classes of machines. The prices of the processors of the classes
 /// nearly maximise the bound on the makespan ([`crate::machines`]), and sum to about 1 over all processors. All other
 /// prices are 0.
-pub(super) fn prices(model: &Model) -> Vec<f64> {
-    let count = model.classes.len();
-    let most = |class: &MachineClass| model.supplies[class.supply].most() as f64;
-    let columns = NodeColumns { machines: model.classes.iter().map(most).collect(), ready: vec![0.0; count] };
+pub(super) fn prices(tasks: &[ModelTask], supplies: &[Supply], classes: &[MachineClass]) -> Vec<f64> {
+    let count = classes.len();
+    let most = |class: &MachineClass| supplies[class.supply].most() as f64;
+    let columns = NodeColumns { machines: classes.iter().map(most).collect(), ready: vec![0.0; count] };
     let time = |task: usize, class: usize| {
-        let task = &model.tasks[task];
-        let mode = task.machines.iter().position(|&own| own == class);
-        mode.map_or(Profile::CANNOT_RUN, |mode| Time::from_ticks(task.times[mode]))
+        let mode = tasks[task].machines.iter().position(|&own| own == class);
+        mode.map_or(Profile::CANNOT_RUN, |mode| Time::from_ticks(tasks[task].times[mode]))
     };
-    let found = maximise(&columns, &vec![1.0; model.tasks.len()], count, time);
-    let mut prices = vec![0.0; model.supplies.len()];
-    model.classes.iter().zip(found).for_each(|(class, price)| prices[class.supply] = price);
+    let found = maximise(&columns, &vec![1.0; tasks.len()], count, time);
+    let mut prices = vec![0.0; supplies.len()];
+    classes.iter().zip(found).for_each(|(class, price)| prices[class.supply] = price);
     prices
 }
 
-/// Returns the mode of a task in a placement of a schedule.
-pub(super) fn mode_of(instance: &Instance, model: &Model, placement: &Placement) -> Option<usize> {
+/// Returns the mode of `task` in a placement of a schedule.
+pub(super) fn mode_of(
+    instance: &Instance,
+    classes: &[MachineClass],
+    task: &ModelTask,
+    placement: &Placement,
+) -> Option<usize> {
     let node = instance.platform().node_of(placement.processors.last()?);
-    let class = model.classes.iter().position(|class| class.nodes.contains(&node))?;
-    model.tasks[placement.task.index()].machines.iter().position(|&own| own == class)
+    let class = classes.iter().position(|class| class.nodes.contains(&node))?;
+    task.machines.iter().position(|&own| own == class)
 }

@@ -13,14 +13,18 @@ mod model;
 mod scales;
 mod search;
 mod supply;
+mod support;
 mod table;
+mod task;
 #[cfg(test)]
 mod tests;
 mod together;
 mod trim;
+mod units;
 mod unproved;
 
-pub use unproved::{Unproved, unsupported};
+pub use support::unsupported;
+pub use unproved::Unproved;
 
 use makespan_core::{Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
 use makespan_verify::proof::{Refutation, time_grid};
@@ -30,7 +34,8 @@ use crate::Clock;
 use model::Model;
 use scales::Scale;
 use search::{Outcome, Search, Solution, Work};
-use unproved::{DIGITS, ignored};
+use support::ignored;
+use unproved::DIGITS;
 
 /// The fraction of the work that may be used to find a better schedule, or to prove that there is none. The remaining
 /// work is used to refute smaller values of the objective.
@@ -225,7 +230,7 @@ fn starts(instance: &Instance, model: &Model, schedule: &Schedule) -> Vec<(i64, 
         let mode = if model.classes.is_empty() {
             of.allotments.iter().rposition(|&width| width <= placement.processors.len())
         } else {
-            machines::mode_of(instance, model, placement)
+            machines::mode_of(instance, &model.classes, of, placement)
         };
         starts[task] = (placement.start.ticks().div_euclid(model.grid), mode.unwrap_or(0));
     }

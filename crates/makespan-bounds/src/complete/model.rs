@@ -4,12 +4,15 @@
 //! the problem from the instance independently. So an error in this file may prevent a proof, but never makes a bound
 //! wrong.
 
-use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
+use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId};
 use makespan_verify::proof::Refutation;
 
 use super::machines::{self, MachineClass};
-pub(super) use super::supply::Supply;
-use super::unproved::{DIGITS, Unproved, unsupported};
+use super::supply::Supply;
+use super::support::unsupported;
+use super::task::{ModelTask, Wait};
+use super::units::{amount, down, renewable};
+use super::unproved::{DIGITS, Unproved};
 
 /// Upper limit for values of the objective, and for instants in units of the time grid. The byte format of the
 /// certificate requires this limit.
@@ -51,64 +54,6 @@ pub(super) struct Model {
     /// sum.
     base: i128,
     horizon: i64,
-}
-
-/// A task with its modes. The modes are allotments in ascending order. Each mode is strictly faster than the mode
-/// before it. If processors differ, the modes are the classes of nodes on which the task can run, with times that never
-/// increase.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ModelTask {
-    pub(super) release: i64,
-    /// The earliest start that follows from the releases and the waits.
-    pub(super) head: i64,
-    pub(super) weight: i64,
-    /// The deadline, if the task has one.
-    due: Option<i64>,
-    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted lateness,
-    /// and 0 for other objectives.
-    pub(super) free_until: i64,
-    pub(super) allotments: Vec<u32>,
-    /// For each mode, the first larger allotment that does not belong to the mode. The allotments between the mode and
-    /// this allotment are not faster than the mode.
-    pub(super) until: Vec<u32>,
-    /// The index of the class of each mode in [`Model::classes`]. Empty if all processors are equal.
-    pub(super) machines: Vec<usize>,
-    /// The time in each mode.
-    pub(super) times: Vec<i64>,
-    /// The latest start in each mode.
-    pub(super) latest: Vec<i64>,
-    /// For each supply, the amount that the task holds in each mode.
-    pub(super) amounts: Vec<Vec<i64>>,
-}
-
-/// A wait between two tasks. The task `to` starts at least `delay` units of time after the end of the task `from`, or
-/// after its start (see `after_end`).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) delay: i64,
-    /// The index of the wait in [`Model::gaps`], if its delay depends on the modes of both tasks. Then `delay` is the
-    /// minimum.
-    pub(super) gaps: Option<usize>,
-    /// True if the delay begins at the end of `from`. If false, the delay begins at the start of `from`, and the wait
-    /// orders equal tasks.
-    pub(super) after_end: bool,
-}
-
-impl ModelTask {
-    pub(super) fn modes(&self) -> usize {
-        self.times.len()
-    }
-
-    pub(super) fn shortest(&self) -> i64 {
-        self.times[self.times.len() - 1]
-    }
-
-    /// Returns the weight times the lateness of an end.
-    pub(super) fn cost(&self, end: i64) -> i64 {
-        self.weight * (end - self.free_until).max(0)
-    }
 }
 
 impl Model {
@@ -247,15 +192,6 @@ fn least(task: &ModelTask) -> i128 {
     i128::from(task.weight) * i128::from((task.head + task.shortest() - task.free_until).max(0))
 }
 
-pub(super) fn down(time: Time, grid: i64) -> i64 {
-    time.ticks().div_euclid(grid)
-}
-
-pub(super) fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
-    let all = instance.platform().resources().iter().zip(0..);
-    all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable).map(|(_, number)| ResourceId(number))
-}
-
 /// Returns, for each node, the amount of each supply on this node. Returns no nodes if the platform has only one node or
 /// too many nodes.
 fn nodes(instance: &Instance) -> Vec<Vec<i64>> {
@@ -321,11 +257,6 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
 fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): (u32, u32)) -> Result<i64, Unproved> {
     let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == resource) else { return Ok(0) };
     amount((from..until).map(|processors| demand.need.total(processors)).min().unwrap_or(0))
-}
-
-/// Converts the amount of a resource to 64 bits. Returns an error if the amount is too large.
-pub(super) fn amount(amount: impl TryInto<i64>) -> Result<i64, Unproved> {
-    amount.try_into().map_err(|_| Unproved::feature("amounts of resources of 2^63 or more"))
 }
 
 fn supplies(instance: &Instance, grid: i64) -> Result<Vec<Supply>, Unproved> {

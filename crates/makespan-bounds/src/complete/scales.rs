@@ -2,7 +2,9 @@
 //! own amount for each task and mode. If tasks fit into S together, these tasks also fit into each scale of S.
 
 use super::engine::log::Log;
-use super::model::{Model, ModelTask, Supply};
+use super::model::Model;
+use super::supply::Supply;
+use super::task::ModelTask;
 
 /// Supplies with a larger amount than this maximum get no scales.
 const MAX_AMOUNT: i64 = 64;

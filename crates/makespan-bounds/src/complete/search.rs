@@ -177,7 +177,9 @@ impl Search {
             let count = engine.prices.len();
             let points = Prices::points(&engine.model).saturating_mul(count as i64 + 1);
             if points <= MAX_POINTS && count < MAX_PRICES && Prices::are_meant(&engine.model) {
-                engine.add_prices(&Ascent::with_prices(engine, &machines::prices(&engine.model)));
+                let model = &engine.model;
+                let prices = machines::prices(&model.tasks, &model.supplies, &model.classes);
+                engine.add_prices(&Ascent::with_prices(engine, &prices));
             }
             return engine.settles();
         }

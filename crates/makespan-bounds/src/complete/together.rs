@@ -1,7 +1,9 @@
 //! Sets of tasks that can run at the same time, and the scales that follow from all of these sets (lifted scales).
 
-use super::model::{Model, ModelTask, Supply};
+use super::model::Model;
 use super::scales::{Held, Scale};
+use super::supply::Supply;
+use super::task::ModelTask;
 
 /// Maximum number of elementary operations of the search for a cover.
 const MAX_WORK: u64 = 5_000_000;

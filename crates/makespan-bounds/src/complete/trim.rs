@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::engine::energy::StartWindow;
 use super::engine::log::{Log, Record};
 use super::engine::{Engine, Literal, Step};
-use super::model::Wait;
+use super::task::Wait;
 use crate::Clock;
 
 /// Returns the records of a refutation without unnecessary steps and literals. After the clock has expired, copies the
@@ -72,7 +72,7 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     fn new(engine: &'a Engine) -> Self {
-        let window = |task: &super::model::ModelTask| StartWindow {
+        let window = |task: &super::task::ModelTask| StartWindow {
             earliest: task.head,
             latest: task.latest[task.modes() - 1],
             first: 0,

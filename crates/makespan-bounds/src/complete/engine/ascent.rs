@@ -5,7 +5,9 @@ use super::costs::Intervals;
 use super::energy::StartWindow;
 use super::log::Log;
 use super::prices::{Prices, SCALE};
-use crate::complete::model::{Model, ModelTask, Supply};
+use crate::complete::model::Model;
+use crate::complete::supply::Supply;
+use crate::complete::task::ModelTask;
 
 /// The largest price of a certificate.
 const MAX_PRICE: i64 = 1 << 36;

@@ -5,7 +5,9 @@
 use super::costs::{Costs, Intervals, NEVER, PriceLine};
 use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
-use crate::complete::model::{Model, ModelTask, Supply};
+use crate::complete::model::Model;
+use crate::complete::supply::Supply;
+use crate::complete::task::ModelTask;
 
 /// The number of units of price in one unit of the objective. Prices are integers.
 pub(in crate::complete) const SCALE: i64 = 1024;
