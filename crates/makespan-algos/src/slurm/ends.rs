@@ -5,11 +5,17 @@
 //! end within a window after the first end of the group. The first window is 30 s long. Each window is twice as long as
 //! the window before or, with `bf_window_linear` in `SchedulerParameters` of slurm.conf, longer by a constant time.
 
-use super::request::PartitionRequest;
-use super::world::World;
-
 /// Maximum number of running jobs in a group.
 const JOBS_OF_A_GROUP: usize = 202;
+
+/// The windows of the groups.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndWindows {
+    /// Length of the first window.
+    pub first: i64,
+    /// Time by which each window is longer than the window before. 0 if it is twice as long.
+    pub linear: i64,
+}
 
 /// The assumed ends of running jobs in ascending order, with the numbers of the jobs.
 #[derive(Clone, Debug, Default)]
@@ -26,29 +32,25 @@ impl RunningEnds {
             self.0.remove(place);
         }
     }
-}
 
-impl World {
     /// Returns the instant for which Slurm plans a pending job if all running jobs that end until the instant `at` must
-    /// end before. This is the last end of the group that contains `at`.
-    pub(super) fn end_of_group(&self, shape: &PartitionRequest, at: i64) -> i64 {
-        let ends = &self.ends.0[..];
-        let set = &self.model.sets[shape.set];
-        let is_whole = set.count() == self.model.sites.len();
-        let is_there = |end: &(i64, u32)| {
-            is_whole
-                || self
-                    .running(end.1 as usize)
-                    .is_some_and(|job| job.holds.iter().any(|hold| set.has(hold.site as usize)))
-        };
+    /// end before. This is the last end of the group that contains `at`. Jobs for which `is_elsewhere` returns true hold
+    /// no node that the pending job may use. `None` stands for a function that always returns false.
+    pub fn end_of_group(
+        &self,
+        (at, now): (i64, i64),
+        mut windows: EndWindows,
+        is_elsewhere: Option<&dyn Fn(usize) -> bool>,
+    ) -> i64 {
+        let ends = &self.0[..];
+        let is_there = |end: &(i64, u32)| is_elsewhere.is_none_or(|is_elsewhere| !is_elsewhere(end.1 as usize));
         let from = |place: usize| ends[place..].iter().position(is_there).map(|further| place + further);
-        let cycles = &self.model.cycles;
-        let (mut window, mut next) = (self.model.minute / 2, 0);
+        let mut next = 0;
         while let Some(first) = from(next) {
-            let until = ends[first].0.saturating_add(window);
+            let until = ends[first].0.saturating_add(windows.first);
             let is_within = |place: usize| ends.get(place).is_some_and(|end| end.0 <= until);
             let mut last = first;
-            if is_whole {
+            if is_elsewhere.is_none() {
                 last += ends[first..].partition_point(|end| end.0 <= until).min(JOBS_OF_A_GROUP) - 1;
             } else {
                 // A group ends before a job that ends after the window, on whatever nodes this job runs.
@@ -59,120 +61,14 @@ impl World {
                 }
             }
             // A job that runs longer than assumed ends immediately.
-            let end = ends[last].0.max(self.now + 1);
+            let end = ends[last].0.max(now + 1);
             if end >= at {
                 return end;
             }
             next = last + 1;
-            window = match cycles.bf_window_linear {
-                0 => window.saturating_mul(2),
-                longer => window.saturating_add(longer),
-            };
+            let longer = if windows.linear == 0 { windows.first } else { windows.linear };
+            windows.first = windows.first.saturating_add(longer);
         }
         at
-    }
-
-    /// Returns the first instant for which Slurm plans a job of this shape, and the nodes. The caller knows that this
-    /// instant is not before `not_before`.
-    pub(super) fn planned(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
-        let mut found = self.earliest(shape, not_before)?;
-        loop {
-            let group = self.last_needed_end(shape, &found).map_or(found.0, |end| self.end_of_group(shape, end));
-            if group <= found.0 {
-                return Some(found);
-            }
-            found = self.earliest(shape, group)?;
-        }
-    }
-
-    /// Returns the last end of a running job that a planned job needs. Returns `None` if the planned job only waits for
-    /// reservations.
-    fn last_needed_end(&self, shape: &PartitionRequest, (at, sites): &(i64, Vec<usize>)) -> Option<i64> {
-        let end = |&site: &usize| {
-            if shape.needs_more_together() {
-                let ends = self.on[site].iter().map(|end| end.at.max(self.now + 1));
-                return ends.take_while(|end| end <= at).last();
-            }
-            self.room_now(shape, site).is_none().then(|| self.freed(shape, site)).flatten().map(|freed| freed.0)
-        };
-        sites.iter().filter_map(end).max()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use proptest::prelude::*;
-
-    use super::super::soonest::tests::{usage, world};
-    use super::super::usage::Hold;
-    use super::*;
-
-    /// Removes the running jobs one by one in the order of their ends, and tests the job after each group. `ends` contains
-    /// the end and the node of each job. Only nodes from `first_node` on count. Returns the last end that was removed.
-    fn by_removal(
-        ends: &[(i64, usize)],
-        (nodes, first_node): (usize, usize),
-        count: usize,
-        longer: impl Fn(i64) -> i64,
-    ) -> Option<i64> {
-        let mut left = ends.to_vec();
-        left.sort_by_key(|end| end.0);
-        let mut jobs = vec![0; nodes];
-        ends.iter().for_each(|end| jobs[end.1] += 1);
-        let is_enough = |jobs: &[usize]| jobs[first_node..].iter().filter(|&&count| count == 0).count() >= count;
-        let (mut window, mut last) = (30, 1000);
-        while !is_enough(&jobs) {
-            let mut first = None;
-            while !left.is_empty() {
-                let (end, node) = left.remove(0);
-                if node < first_node {
-                    continue;
-                }
-                jobs[node] -= 1;
-                last = end;
-                let until = *first.get_or_insert(end) + window;
-                if left.first().is_none_or(|next| next.0 > until) {
-                    break;
-                }
-            }
-            first?;
-            window = longer(window);
-        }
-        Some(last)
-    }
-
-    proptest! {
-        /// Jobs that request whole nodes, of all nodes or of the second half, are planned for the end of a group.
-        #[test]
-        fn jobs_are_planned_as_groups_of_running_jobs_are_removed(
-            (nodes, count, is_half) in (2_usize..12, 1_usize..6, any::<bool>()),
-            runs in prop::collection::vec((0_usize..12, 1_i64..600), 0..40),
-            linear in prop::sample::select(vec![0_i64, 7, 60]),
-        ) {
-            let first_node = if is_half { nodes / 2 } else { 0 };
-            let count = count.min(nodes - first_node);
-            let mut world = world(nodes, &[(count as u32, 1, 0, u32::from(is_half))]);
-            Arc::make_mut(&mut world.model).cycles.bf_window_linear = linear;
-            let shape = PartitionRequest { whole: true, lasts: 10, ..world.model.shapes[0].clone() };
-            let mut ends = Vec::new();
-            for (site, lasts) in runs {
-                let site = site % nodes;
-                if world.cpus[site] > 0 {
-                    let hold = Hold { site: site as u32, cpus: 1, own: 1, memory: 0, gres: Vec::new(), cells: Vec::new() };
-                    world.take(usage(lasts, hold));
-                    ends.push((1000 + lasts, site));
-                }
-            }
-            let longer = |window: i64| if linear == 0 { 2 * window } else { window + linear };
-            let expected = by_removal(&ends, (nodes, first_node), count, longer);
-            let found = world.planned(&shape, i64::MIN);
-            prop_assert_eq!(found.as_ref().map(|found| found.0), expected, "{:?}", ends);
-            if let Some((at, sites)) = found {
-                prop_assert!(sites.len() == count);
-                prop_assert!(ends.iter().all(|&(end, node)| end <= at || !sites.contains(&node)));
-            }
-        }
     }
 }

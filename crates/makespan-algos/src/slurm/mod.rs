@@ -11,6 +11,7 @@ mod cycle;
 mod ends;
 mod limits;
 mod model;
+mod planned;
 mod request;
 mod room;
 mod scheduler;

@@ -17,9 +17,13 @@ impl World {
         Common { of: [set, &self.with_cpus[cpus], &self.with_memory[memory]], without: None, span }
     }
 
-    /// Returns the number of sites that fit the shape now. Ignores later reservations.
+    /// Returns the number of sites that fit the shape now and are not reserved now. Ignores later reservations.
     pub fn roomy(&self, shape: &PartitionRequest) -> usize {
-        self.open_for(shape).iter().filter(|&site| self.room_now(shape, site).is_some()).count()
+        let now = PartitionRequest { lasts: 1, ..shape.clone() };
+        let fits = |&site: &usize| {
+            self.room_now(shape, site).is_some() && self.conflict(&now, site, self.now, false).is_none()
+        };
+        self.open_for(shape).iter().filter(fits).count()
     }
 
     /// Returns the number of processors that a site can provide to a job now. Returns `None` if the site has too

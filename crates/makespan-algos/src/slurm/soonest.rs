@@ -456,6 +456,10 @@ pub(super) mod tests {
                 world.free_times(shape, i64::MIN, usize::MAX, &mut times);
                 let found = world.earliest(shape, i64::MIN);
                 prop_assert_eq!(&found, &world.together(shape, &mut times, i64::MAX));
+                // In its closed period, the first node is not free.
+                let mut later = world.clone();
+                later.advance(2100);
+                prop_assert_eq!(later.roomy(shape), all.iter().filter(|&&site| site != 0).count());
                 // If the search starts at an earlier instant, the result is equal.
                 if let Some((at, _)) = found {
                     prop_assert_eq!(&found, &world.earliest(shape, at));
