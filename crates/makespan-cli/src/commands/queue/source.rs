@@ -124,7 +124,11 @@ impl ClusterSource {
             Self::Configured(path) => return format!("SLURM_CONF={} sbatch", shell_word(path.as_os_str())),
             Self::Usual => None,
             Self::Named(name) => Some(name.as_str()),
-            Self::Saved(_) => stated_name(queue),
+            // Without a database of accounts, Slurm knows no other clusters.
+            Self::Saved(_) => {
+                let database = queue.config.get("AccountingStorageType");
+                stated_name(queue).filter(|_| database.is_none_or(|kind| !kind.contains("none")))
+            }
         };
         name.map_or_else(|| "sbatch".to_owned(), |name| format!("sbatch -M {}", shell_word(name.as_ref())))
     }
@@ -225,7 +229,7 @@ pub fn joined_notes<'a>(clusters: &[ReadCluster], notes: impl Iterator<Item = (u
     joined.iter().map(line).collect()
 }
 
-/// Shortens the name of a cluster to `width` characters. The last part of a path remains.
+/// Shortens the name of a cluster to `width` characters. A path keeps its last characters, after an ellipsis.
 pub fn short_label(label: &str, width: usize) -> String {
     let label = shown(label);
     let extra = (label.chars().count() + 1).saturating_sub(width);
