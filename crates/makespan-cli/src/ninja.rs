@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,18 +9,14 @@ use std::process::{Command, Stdio};
 use makespan_core::{Instance, Platform};
 use makespan_formats::FormatError;
 use makespan_formats::list::{
-    BuildFiles, BuildLog, BuildLogVersion, DepsLog, ManifestCopy, NinjaOutput, dirty_outputs, read_ninja,
+    BuildFiles, BuildLog, BuildLogVersion, DepsLog, ManifestCopy, NinjaOutput, dirty_depfiles, dirty_outputs,
+    read_ninja,
 };
 use miette::{Diagnostic, Result, miette};
 use rustc_hash::FxHashSet;
 
-use crate::ninja_job;
+use crate::ninja_job::{self, BUILD_LOG, DEPS_LOG, mtime};
 use crate::output::shown;
-
-/// Name of the log of finished commands.
-pub const BUILD_LOG: &str = ".ninja_log";
-/// Name of the log of dependencies.
-pub const DEPS_LOG: &str = ".ninja_deps";
 
 /// Returns true if the name of a file is the name of a manifest of ninja.
 pub fn is_ninja(path: &Path) -> bool {
@@ -69,10 +64,13 @@ impl DryRuns {
 
     /// Returns the first output of each edge that is out of date.
     pub fn dirty(&self) -> Result<FxHashSet<String>> {
-        // Jobs do not write to the logs while ninja reads them. Some file systems have no locks.
+        // The lock keeps jobs from writing to the logs while ninja reads them. An error is ignored, because some file systems
+        // have no locks.
         drop(self.log.lock_shared());
-        // Without `keeprsp`, the dry run would remove response files that jobs read.
-        let words = ["-d", "keeprsp", "-n", "--"].into_iter().chain(self.targets.iter().map(String::as_str));
+        // Without these words, the dry run would remove response files and depfiles of jobs that run.
+        let words = ["-d", "keeprsp", "-d", "keepdepfile", "-n", "--"]
+            .into_iter()
+            .chain(self.targets.iter().map(String::as_str));
         let printed = self.build.asked(&self.build.copy.path(), &words.collect::<Vec<_>>());
         drop(self.log.unlock());
         dirty_outputs(&printed?).ok_or_else(|| miette!("{}: ninja printed an incomplete edge", self.build.name))
@@ -157,7 +155,7 @@ impl Build {
         let wrong = |error: FormatError| miette!("{error}");
         let NinjaLogs { version, folder, mut log, deps } = logs;
         let named: Vec<&str> = targets.iter().map(String::as_str).collect();
-        let dry = self.asked(&self.copy.path(), &[&["-n", "--"], named.as_slice()].concat())?;
+        let dry = self.dry_run(&[&["-n", "-k0", "--"], named.as_slice()].concat())?;
         if BuildLog::read(&log).is_long() {
             self.asked(&self.manifest, &["-t", "recompact"])?;
             log = build_log(&folder)?;
@@ -241,6 +239,23 @@ impl Build {
         String::from_utf8(output.stdout).map_err(|_| miette!("{}: the output of ninja is not UTF-8", self.name))
     }
 
+    /// Returns the output of a dry run with these words. Ninja also reads the depfiles of the edges that it would run. If a
+    /// command was killed, its depfile may be incomplete. Such depfiles are removed, because their edges run again.
+    fn dry_run(&self, words: &[&str]) -> Result<String> {
+        loop {
+            let asked = self.asked(&self.copy.path(), words);
+            if asked.is_ok() {
+                return asked;
+            }
+            let printed = self.command(&self.copy.path()).args(words).output().map_err(|error| self.not_run(&error))?;
+            let depfiles = dirty_depfiles(&String::from_utf8_lossy(&printed.stdout));
+            let is_removed = |file: &String| fs::remove_file(self.folder.join(file)).is_ok();
+            if depfiles.iter().filter(|file| is_removed(file)).count() == 0 {
+                return asked;
+            }
+        }
+    }
+
     fn not_run(&self, error: &std::io::Error) -> miette::Report {
         miette!("{}: cannot run `ninja`, which reads the build: {error}", self.name)
     }
@@ -280,15 +295,6 @@ fn read_or_empty(file: &Path) -> Result<Vec<u8>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(miette!("{}: cannot read: {error}", file.display())),
     }
-}
-
-/// Returns the modification time of a file in nanoseconds since 1970, or 0 if the file does not exist. As in ninja, the
-/// time 0 of an existing file counts as 1.
-pub fn mtime(file: &Path) -> i64 {
-    file.metadata().map_or(0, |found| match found.mtime().saturating_mul(1_000_000_000) + found.mtime_nsec() {
-        0 => 1,
-        time => time,
-    })
 }
 
 /// Files in the folder of a build.

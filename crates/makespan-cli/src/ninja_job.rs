@@ -4,16 +4,19 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use makespan_exec::WrappedJob;
 use makespan_formats::list::{BuildLogEntry, BuildLogVersion, DepsLog, depfile_inputs};
 
-use crate::ninja::{BUILD_LOG, DEPS_LOG, mtime};
-
-/// File in the folder of the run that lists the first output of each edge that left an output unchanged, each followed by a
-/// NUL byte.
+/// Name of the log of finished commands.
+pub const BUILD_LOG: &str = ".ninja_log";
+/// Name of the log of dependencies.
+pub const DEPS_LOG: &str = ".ninja_deps";
+/// File in the folder of the run. For each edge that left an output unchanged, the file contains the first output of the
+/// edge and a NUL byte.
 pub const UNCHANGED: &str = "ninja-unchanged";
 
 /// The second word of each job, after the path of this program.
@@ -76,15 +79,15 @@ pub fn command_of_edge(words: &[String]) -> Option<&str> {
     (mark == MARK && first == "--manifest" && dashes == "--").then_some(command)
 }
 
-/// Executes the steps before the command of an edge, if these words are the command of a job that runs an edge. `run` is the
-/// folder of the run.
+/// Prepares an edge for its shell command, if these words belong to a job of ninja: locks the manifest, creates the folders
+/// and the response file, and records the start in the log. `run` is the folder of the run.
 pub fn wrapped(words: &[OsString], run: &Path) -> Option<Result<WrappedJob>> {
     let words: Option<Vec<String>> = words.iter().map(|word| Some(word.to_str()?.to_owned())).collect();
     let words = words.filter(|words| command_of_edge(words).is_some())?;
     Some(NinjaJobOptions::read(words.into_iter().skip(2)).and_then(|options| begun(options, run)))
 }
 
-/// Executes the steps before the command of an edge.
+/// Prepares an edge for its shell command.
 fn begun(options: NinjaJobOptions, run: &Path) -> Result<WrappedJob> {
     let job = NinjaJob::new(options, run)?;
     // Another session finds this lock if the session of this job is killed.
@@ -112,7 +115,7 @@ struct NinjaJob {
     version: BuildLogVersion,
     /// Folder of the run.
     run: PathBuf,
-    /// Begin of the run. The times in the log are relative to this instant.
+    /// The start of the run: the creation time of its folder. The times in the log are relative to this instant.
     begin: SystemTime,
 }
 
@@ -127,7 +130,7 @@ impl NinjaJob {
     }
 
     /// Executes the steps after the command has succeeded. `before` are the modification times of the outputs before the
-    /// command, `begun` is the time of the file system at its start, and `start` is the time since the begin of the run.
+    /// command, `begun` is the time of the file system at its start, and `start` is the time since the start of the run.
     fn ended(&self, before: &[i64], begun: i64, start: u64) -> Result<()> {
         let NinjaJobOptions { restat, generator, command, rspfile, rspfile_content, .. } = &self.options;
         let (inputs, after) = (self.inputs()?, self.mtimes());
@@ -199,7 +202,7 @@ impl NinjaJob {
     }
 
     /// Adds an entry for all outputs to the log of finished commands. If the edge has finished and stores its dependencies,
-    /// first adds these dependencies to their log. Returns the modification time of the log of finished commands, which is
+    /// first adds the dependencies to the log of dependencies. Returns the modification time of the log of finished commands, which is
     /// the current time of the file system.
     fn log(&self, entry: &BuildLogEntry, inputs: &[Vec<u8>]) -> Result<i64> {
         fs::create_dir_all(&self.options.logs).map_err(|error| self.wrong("", "create", &error))?;
@@ -236,7 +239,7 @@ impl NinjaJob {
         file.write_all(&added).map_err(|error| self.wrong(DEPS_LOG, "write", &error))
     }
 
-    /// Returns the milliseconds since the begin of the run.
+    /// Returns the milliseconds since the start of the run.
     fn milliseconds(&self) -> u64 {
         let since = SystemTime::now().duration_since(self.begin).unwrap_or_default().as_millis();
         u64::try_from(since).unwrap_or_default()
@@ -260,4 +263,13 @@ fn last_byte(file: &mut File) -> std::io::Result<Option<u8>> {
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut byte)?;
     Ok(Some(byte[0]))
+}
+
+/// Returns the modification time of a file in nanoseconds since 1970, or 0 if the file does not exist. As in ninja, the
+/// time 0 of an existing file counts as 1.
+pub fn mtime(file: &Path) -> i64 {
+    file.metadata().map_or(0, |found| match found.mtime().saturating_mul(1_000_000_000) + found.mtime_nsec() {
+        0 => 1,
+        time => time,
+    })
 }

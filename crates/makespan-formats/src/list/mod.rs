@@ -35,7 +35,7 @@ pub(crate) use dialect::shell_of;
 pub use make::{ASK, ASK_FIRST, MakeOutput, read_make, stubs};
 pub use ninja::{
     BuildFiles, BuildLog, BuildLogEntry, BuildLogVersion, DepsLog, ManifestCopy, NinjaOutput, depfile_inputs,
-    dirty_outputs, read_ninja,
+    dirty_depfiles, dirty_outputs, read_ninja,
 };
 pub use shell::quoted;
 pub use snakemake::read_snakemake;

@@ -271,6 +271,8 @@ fn builds_that_are_wrong_are_refused() {
     sandbox.makespan("run build.ninja -- -v").refused(&["only targets of ninja may follow --"]);
     sandbox.makespan("run build.ninja x").misused(&["'x'", "run build.ninja -- x"]);
     sandbox.makespan("run build.ninja -- m").refused(&["`m`", "msvc", "run `ninja` instead"]);
+    sandbox.write("pool.ninja", "rule r\n  command = touch $out\n  pool = none\nbuild x: r\n");
+    sandbox.makespan("run pool.ninja").refused(&["pool.ninja", "unknown pool name `none`"]);
     sandbox.makespan("run -C nowhere").refused(&["-C nowhere: there is no file nowhere/build.ninja"]);
     sandbox.makespan("run missing.ninja").refused(&["missing.ninja", "No such file"]);
     sandbox.makespan("simulate build.ninja").refused(&["convert the file to a native file first"]);

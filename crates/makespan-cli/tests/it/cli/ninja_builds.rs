@@ -170,6 +170,22 @@ fn processes(folder: &Path) -> Vec<Pid> {
     all.filter(|process| is_job(process)).filter_map(number).collect()
 }
 
+/// Ninja reads the depfiles of all edges that it would run, also in a dry run.
+#[test]
+fn an_incomplete_depfile_of_a_killed_command_does_no_harm() {
+    if !has_ninja() {
+        return;
+    }
+    let builds = Builds::new(None);
+    let rule = "rule cc\n  command = echo $out >> log; cp $in $out; echo $out: $in > $out.d\n  depfile = $out.d\n  deps = gcc\n";
+    let edges = "build a: cc s\nbuild b: cc s\nbuild c: cc s\n";
+    builds.edit(&format!("printf '%s' '{rule}{edges}' > build.ninja; echo s > s"));
+    builds.edit("printf a > a.d; printf b > b.d");
+    builds.both("", &[]);
+    builds.edit("printf c > c.d; rm c");
+    builds.both("", &[]);
+}
+
 /// Kills builds at several instants. Afterwards, ninja or a resumed run completes the files.
 fn kill_rounds(instants: impl Iterator<Item = u64>) {
     for (round, instant) in instants.enumerate() {

@@ -45,6 +45,17 @@ pub fn dirty_outputs(printed: &str) -> Option<FxHashSet<String>> {
     Some(dirty_edges(printed)?.into_iter().map(|edge| edge.output).collect())
 }
 
+/// Returns the depfiles of the edges that are out of date, if ninja stores the dependencies of the edge in its log. `printed` is the output
+/// of a dry run that may have failed.
+pub fn dirty_depfiles(printed: &str) -> Vec<String> {
+    let depfile = |edge: &str| {
+        let mut fields = edge.split(FIELD).skip(3);
+        let (deps, depfile) = (fields.next()?, fields.next()?);
+        (!deps.is_empty() && !depfile.is_empty()).then(|| unquoted(depfile))
+    };
+    printed.split(EDGE).skip(1).filter_map(depfile).collect()
+}
+
 fn edge(text: &str) -> Option<DirtyEdge<'_>> {
     let mut fields = text.split(FIELD);
     let outputs = shlex::split(fields.next()?)?;

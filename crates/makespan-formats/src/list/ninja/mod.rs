@@ -22,8 +22,8 @@ use crate::guess::guessed;
 pub use build_log::{BuildLog, BuildLogEntry, BuildLogVersion};
 pub use depfile::depfile_inputs;
 pub use deps_log::DepsLog;
-pub use dry::dirty_outputs;
 use dry::{DirtyEdge, dirty_edges};
+pub use dry::{dirty_depfiles, dirty_outputs};
 use graph::BuildGraph;
 pub use manifest::ManifestCopy;
 
@@ -111,6 +111,9 @@ pub fn read_ninja(
         };
         let profile = profile.map_err(|error| wrong(error.to_string()))?;
         let job = Job::new(edge.output.as_str(), profile).with_estimate(estimate).with_assumed_core();
+        if !edge.pool.is_empty() && !asked.pools.contains_key(edge.pool) {
+            return Err(wrong(format!("`{}`: unknown pool name `{}`; declare the pool", edge.output, edge.pool)));
+        }
         let needs = pool_of(edge, asked.pools).map(|(name, _)| (name, Need::whole(1)));
         let needs = Needs::new(needs.into_iter().collect::<Vec<_>>()).map_err(|error| wrong(error.to_string()))?;
         let names = waits.into_iter().map(|job| dirty[job].output.as_str());
