@@ -1,7 +1,7 @@
 //! The effect of a change on waits and slowdowns, with its range over blocks of time.
 
 use makespan::{Instance, Metrics, Time};
-use makespan_core::{Outcome, Run, Trace};
+use makespan_core::{Outcome, Run, TaskId, Trace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -34,10 +34,25 @@ impl TaskWaits {
         Self(waits)
     }
 
+    /// Returns the mean wait of some tasks, and the longest wait of all tasks, in seconds.
+    pub fn mean_and_longest(&self, tasks: &[TaskId]) -> (f64, f64) {
+        let waits = tasks.iter().filter_map(|task| self.0[task.index()]).map(|one| one.0);
+        let (count, sum) = waits.fold((0.0, 0.0), |(count, sum): (f64, f64), wait| (count + 1.0, sum + wait));
+        (sum / count.max(1.0), self.0.iter().flatten().map(|one| one.0).fold(0.0, f64::max))
+    }
+
     /// Returns the number of tasks that ended.
     pub fn ended(&self) -> usize {
         self.0.iter().flatten().count()
     }
+}
+
+/// Returns the tenth of the tasks that ran on the most processors.
+pub fn widest(trace: &Trace) -> Vec<TaskId> {
+    let mut tasks: Vec<(u32, TaskId)> = trace.runs.iter().map(|run| (run.processors.len(), run.task)).collect();
+    tasks.sort_unstable_by(|one, other| other.cmp(one));
+    tasks.truncate(tasks.len().div_ceil(10));
+    tasks.into_iter().map(|one| one.1).collect()
 }
 
 /// The blocks of a log, and the random resamples of these blocks. All effects use equal resamples.

@@ -26,7 +26,7 @@ struct Report {
     format: Format,
     clock: Option<Clock>,
     processors: Option<u32>,
-    /// True if the log states in which period a job ran. Otherwise, the utilisation is unknown.
+    /// True if the log states when at least one job ran, or if it has no jobs. Otherwise, the utilisation is unknown.
     is_dated: bool,
     by: Vec<ReportProperty>,
     /// The months, and then the whole log.

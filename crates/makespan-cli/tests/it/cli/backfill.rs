@@ -11,11 +11,11 @@ fn json(sandbox: &Sandbox, line: &str) -> Value {
     serde_json::from_str(&sandbox.makespan(&format!("{line} --format json")).succeeds()).unwrap()
 }
 
-/// Returns the mean wait under each policy, by the simulator itself.
-fn mean_waits(sandbox: &Sandbox, policies: &str) -> Vec<f64> {
+/// Returns the mean wait and the longest wait under each policy, by the simulator itself.
+fn waits(sandbox: &Sandbox, policies: &str) -> Vec<[f64; 2]> {
     let document = json(sandbox, &format!("simulate log.swf --policy {policies}"));
-    let all = document["policies"].as_array().unwrap();
-    all.iter().map(|one| one["metrics"]["wait"]["mean"].as_f64().unwrap()).collect()
+    let of = |one: &Value| ["mean", "max"].map(|key| one["metrics"]["wait"][key].as_f64().unwrap());
+    document["policies"].as_array().unwrap().iter().map(of).collect()
 }
 
 #[test]
@@ -27,7 +27,12 @@ fn a_parameter_that_binds_is_named_with_the_change_that_a_simulation_has() {
     let best = &document["best"];
     assert_eq!((best["parameter"].as_str(), best["present"].as_str()), (Some("bf_max_job_test"), Some("1")));
     let policies = format!("{},{}", document["policy"].as_str().unwrap(), best["policy"].as_str().unwrap());
-    let [before, after] = mean_waits(&sandbox, &policies)[..] else { panic!("two policies: {policies}") };
+    let [[before, longest], [after, longest_after]] = waits(&sandbox, &policies)[..] else { panic!("{policies}") };
+    for (policy, longest) in [("present", longest), ("best", longest_after)] {
+        let price = &document["price"][policy];
+        let [own, wide] = ["longest_wait", "mean_wait_of_widest"].map(|key| price[key].as_f64().unwrap());
+        assert!((own - longest).abs() < 1.0 && wide > 0.0 && wide <= own, "{price}");
+    }
     let difference = best["mean_wait"]["seconds"].as_f64().unwrap();
     assert!((after - before - difference).abs() < 1e-6 * before, "{difference} instead of {}", after - before);
     for setting in document["settings"].as_array().unwrap() {
@@ -44,6 +49,7 @@ fn a_parameter_that_binds_is_named_with_the_change_that_a_simulation_has() {
         format!("bf_max_job_test binds: with {value} instead of 1, the mean wait changes by -"),
         format!("SchedulerParameters=..,bf_max_job_test={value}"),
         "block bootstrap, seed 1".to_owned(),
+        "price: with it, the tenth of the jobs on the most processors waits ".to_owned(),
     ] {
         assert!(flat.contains(&part), "{part}: {text}");
     }
