@@ -15,8 +15,8 @@ pub(super) struct ModelTask {
     /// and 0 for other objectives.
     pub(super) free_until: i64,
     pub(super) allotments: Vec<u32>,
-    /// For each mode, the first larger allotment that does not belong to the mode. The allotments between the mode and
-    /// this allotment are not faster than the mode.
+    /// For each mode, the exclusive upper end of its allotments. The larger allotments below this end are not faster than
+    /// the allotment of the mode.
     pub(super) until: Vec<u32>,
     /// The index of the class of each mode in `Model::classes`. Empty if all processors are equal.
     pub(super) machines: Vec<usize>,

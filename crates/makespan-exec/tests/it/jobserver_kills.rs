@@ -38,7 +38,8 @@ fn helper() {
     let _ = execute(&trees(folder), &mut FirstCome, &resumed(folder, style), &mut Silent);
 }
 
-/// Kills sessions after these numbers of milliseconds, with pauses of these numbers of milliseconds, and then resumes the run.
+/// For each pair in `kills`, starts a session, kills it after the first number of milliseconds, and pauses for the second
+/// number of milliseconds. Then resumes the run.
 fn killed(style: usize, kills: &[(u64, u64)]) {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path();

@@ -237,7 +237,8 @@ pub struct OtherJobs {
     pub jobs: Vec<Delay>,
 }
 
-/// A difference of mean waits. It is positive if the jobs would wait longer.
+/// The mean wait of jobs with a submission minus their mean wait without the submission. Positive if the jobs would wait
+/// longer with the submission.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WaitDifference {
     /// The difference in seconds.

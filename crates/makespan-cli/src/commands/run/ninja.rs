@@ -64,7 +64,7 @@ pub fn refuse_cluster(options: &RunOptions, is_here: bool) -> Result<()> {
     }
 }
 
-/// Handles an error of the source of a run. If only ninja can run the build that the options name, replaces this process by
+/// Handles an error that occurred while the source of a run was read. If only ninja can run the build that the options name, replaces this process by
 /// ninja, except with `--dry-run`. Otherwise, returns the error.
 pub fn run_by_ninja(options: &RunOptions, error: Report) -> Report {
     let source = &options.source;

@@ -43,15 +43,15 @@ struct NinjaJobs {
     before: Vec<Vec<TaskId>>,
     /// The jobs that have left an output unchanged since the last question to ninja.
     news: BTreeSet<String>,
-    /// Number of bytes that were read from the file.
+    /// Offset in `unchanged`, in bytes, of the first entry that was not read.
     read: usize,
     /// Opened at the first question to ninja.
     dry_runs: Option<DryRuns>,
 }
 
 impl NinjaJobs {
-    /// Returns the jobs that need not run. Ninja is asked only if a job could start now that follows a job with an unchanged
-    /// output: no other job can become up to date.
+    /// Returns the jobs that need not run. Asks ninja only if a predecessor of a job in `ready` has left an output unchanged
+    /// since the last question. Otherwise, no job can have become up to date.
     fn unneeded(&mut self, ready: &[TaskId]) -> Vec<TaskId> {
         self.read_news();
         let is_unchanged = |task: &TaskId| self.news.contains(&self.names[task.index()]);

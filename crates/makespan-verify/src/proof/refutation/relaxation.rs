@@ -24,7 +24,7 @@ const MAX_PERIODS: usize = 1 << 12;
 /// Maximum number of nodes on which lifted scales distribute tasks.
 const MAX_NODES: usize = 64;
 
-/// For each pair of a task and a task that waits for it, the times of transfers. Rows belong to the classes of the first
+/// The times of transfers for each pair of tasks in which the second task waits for the first task. Rows belong to the classes of the first
 /// task, and columns to the classes of the second task.
 type Transfers = FxHashMap<(usize, usize), Vec<Vec<i64>>>;
 

@@ -320,7 +320,7 @@ impl<'a> Outcomes<'a> {
         let is_unneeded = |run: &&&Run| run.outcome == Outcome::Succeeded && run.processors.is_empty();
         let unneeded = self.last.values().filter(is_unneeded).count();
         if unneeded > 0 {
-            parts.push(format!("{unneeded} not started, because their inputs did not change"));
+            parts.push(format!("{unneeded} without a run, because their inputs did not change"));
         }
         if !self.attempts.is_empty() {
             parts.push(format!("{} run more than once", self.attempts.len()));
