@@ -4,6 +4,7 @@ use makespan_core::{
     Instance, Job, Need, Needs, Node, Objective, Placement, Platform, ProcSet, Profile, Resources, Schedule, Time,
     Weight, validate,
 };
+use makespan_verify::proof::Refutation;
 use makespan_verify::{Bound, Proof};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -143,6 +144,9 @@ pub(super) fn attack(bound: &Bound, least: i128, instance: &Instance, rng: &mut 
     let greedy = Bound { value: (bound.value.integer() + 1).into(), ..bound.clone() };
     assert!(greedy.verify(instance).is_err(), "{greedy:?}");
     let Proof::Refutation(proof) = &bound.proof else { return };
+    let claim = Proof::Refutation(Refutation { value: proof.value + 1, ..proof.clone() });
+    let proven = claim.proves(bound.objective, instance);
+    assert!(!proven.is_ok_and(|proven| proven.integer() > least), "{bound:?} of {instance:?}");
     for _ in 0..if proof.steps.is_empty() { 0 } else { 20 } {
         let mut changed = proof.clone();
         changed.value += rng.random_range(0..2);
