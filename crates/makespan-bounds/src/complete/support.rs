@@ -12,6 +12,8 @@ const MAX_TASKS: (u64, u64) = (60, 150);
 /// Maximum number of tasks if modes are classes of machines. With more tasks, the search seldom succeeds, and
 /// takes time from the search for a good plan.
 const MAX_TASKS_ON_CLASSES: u64 = 40;
+/// Maximum number of tasks if processors differ and transfers between nodes take time.
+const MAX_TASKS_WITH_TRANSFERS: u64 = 20;
 
 /// Maximum number of nodes if processors differ. The certificate has a larger limit.
 const MAX_NODES: usize = 1 << 10;
@@ -20,6 +22,7 @@ const MAX_NODES: usize = 1 << 10;
 /// supports both.
 pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved> {
     let most = match instance.edges() {
+        _ if !instance.has_equal_processors() && instance.has_transfers() => MAX_TASKS_WITH_TRANSFERS,
         _ if machines::are_classes(instance) => MAX_TASKS_ON_CLASSES,
         [] => MAX_TASKS.0,
         _ => MAX_TASKS.1,
@@ -63,9 +66,33 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, Link, Node, Platform, ProcSet, Profile, Time, Unavailable};
+    use makespan_core::{
+        Edge, Graph, Job, Link, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable,
+    };
 
     use super::*;
+
+    #[test]
+    fn fewer_tasks_are_supported_if_transfers_take_time_and_nodes_differ() {
+        let graph = |count: usize| {
+            let job = |number: usize| Job::new(number.to_string(), Profile::rigid(1, Time::from_seconds(1)).unwrap());
+            let task = |number: usize| NamedTask {
+                name: number.to_string().into(),
+                task: job(number).work.task().unwrap().clone(),
+            };
+            let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::from_seconds(1)) };
+            Job::compound("graph", Graph::new((0..count).map(task).collect(), vec![edge]).unwrap())
+        };
+        let reason = |speed: f64, count| {
+            let nodes = vec![Node::new("a", 1), Node { speed, ..Node::new("b", 1) }];
+            let link = Link { bandwidth: 1e9, latency: Time::ZERO };
+            let platform = Platform::new(nodes).unwrap().with_interconnect(link).unwrap();
+            unsupported(&Instance::new(platform, vec![graph(count)], vec![]).unwrap(), Objective::Makespan)
+        };
+        assert_eq!(reason(2.0, 20), None);
+        assert_eq!(reason(2.0, 21), Some(Unproved::TooManyTasks(20)));
+        assert_eq!(reason(1.0, 40), None);
+    }
 
     #[test]
     fn features_of_the_instance_are_named() {
