@@ -31,5 +31,8 @@ pub use measure::*;
 pub use model::*;
 pub use online::*;
 pub use schedule::*;
-pub use text::{byte_of, bytes_of_text, counted, harmless, is_control, is_shell, shell_line, shown, text_of_bytes};
+pub use text::{
+    byte_of, bytes_of_text, counted, harmless, is_control, is_shell, literal_word, replaced_placeholders, shell_line,
+    shown, text_of_bytes,
+};
 pub use tree::network;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use makespan_core::{ProcSet, bytes_of_text};
+use makespan_core::{ProcSet, bytes_of_text, replaced_placeholders};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -74,11 +74,12 @@ pub(crate) fn program_within(name: &str, folder: &Path) -> Result<PathBuf, Strin
 
 /// Replaces `{processors}` in all arguments of a command. If GPUs are stated, replaces `{gpus}` by the number of GPUs.
 pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize>) -> Vec<String> {
-    let one = |part: &String| {
-        let part = part.replace("{processors}", &allotment.to_string());
-        gpus.map(|gpus| part.replace("{gpus}", &gpus.to_string())).unwrap_or(part)
+    let value = |name: &str| match name {
+        "processors" => Some(allotment.to_string()),
+        "gpus" => gpus.map(|gpus| gpus.to_string()),
+        _ => None,
     };
-    command.iter().map(one).collect()
+    command.iter().map(|word| replaced_placeholders(word, value).into_owned()).collect()
 }
 
 /// Returns a word of a command as a string of the operating system. The string may contain bytes that are not UTF-8.
@@ -117,5 +118,6 @@ mod tests {
         let command = ["-j{processors}".into(), "{gpus}".into()];
         assert_eq!(substituted(&command, 3, None), ["-j3", "{gpus}"]);
         assert_eq!(substituted(&command, 3, Some(2)), ["-j3", "2"]);
+        assert_eq!(substituted(&["{literal:gpus}".into()], 3, Some(2)), ["{gpus}"]);
     }
 }

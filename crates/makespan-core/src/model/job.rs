@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::{Estimate, Graph, Needs, Profile, Submission, Task, TaskId, Time, Weight};
+use crate::text::literal_word;
 
 /// The position of a job in its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -199,6 +200,15 @@ impl Job {
     pub fn with_command(mut self, command: Vec<String>) -> Self {
         self.work.task_mut().expect("the tasks of a compound job have commands of their own").command = command;
         self
+    }
+
+    /// Sets the command of each task to words without placeholders: a run changes no text in them.
+    ///
+    /// # Panics
+    /// Panics if the job is compound, because its tasks have commands of their own.
+    #[must_use]
+    pub fn with_literal_command(self, command: &[String]) -> Self {
+        self.with_command(command.iter().map(|word| literal_word(word)).collect())
     }
 
     /// Sets the source of the times of each task.

@@ -39,7 +39,7 @@ pub struct Task {
     pub estimate: Estimate,
     /// The program and its arguments, for `run`. `{processors}` is replaced by the allotment, `{gpus}` by the number
     /// of GPUs (if the platform states any), and, in a bag, `{task}` by the position of the task, counted from 0.
-    /// Empty if there is no command.
+    /// `{literal:` stands for `{`. Empty if there is no command.
     pub command: Vec<String>,
     /// Number of bytes that the task needs before it runs. At time 0, these data are at the root of a tree network.
     /// `None` if the file states no data.

@@ -2,7 +2,7 @@
 //! Snakemake's cluster executors do. Snakemake itself executes the rule, so scripts, environments and logs have their
 //! usual meaning.
 
-use makespan_core::{Estimate, Instance, Job, Need, Needs, Platform, Profile, Resource, Time};
+use makespan_core::{Estimate, Instance, Job, Need, Needs, Platform, Profile, Resource, Time, literal_word};
 use rustc_hash::FxHashMap;
 
 use crate::error::{FilePlace, FormatError};
@@ -138,7 +138,7 @@ impl Group {
         let hash = super::short_hash(shells.map_or(text.to_vec(), |shells| shells.join("\n").into_bytes()).as_slice());
         let mut words: Vec<String> = ["sh", "-c"].map(str::to_owned).into();
         words.extend([format!("exec snakemake \"$@\" # rule {hash}"), self.0[0].rule.clone()]);
-        words.extend(["--snakefile", file, "--cores", "{processors}"].map(str::to_owned));
+        words.extend(["--snakefile".to_owned(), literal_word(file), "--cores".to_owned(), "{processors}".to_owned()]);
         words.extend(["--nolock", "--notemp", "--force", "--quiet", "all", "--allowed-rules"].map(str::to_owned));
         let mut rules: Vec<&String> = self.0.iter().map(|step| &step.rule).collect();
         rules.sort_unstable();
@@ -146,7 +146,7 @@ impl Group {
         words.extend(rules.into_iter().cloned());
         words.push("--".into());
         // For a job without output, Snakemake is called with the name of the rule.
-        words.extend(self.0.iter().map(|step| step.output.first().unwrap_or(&step.rule).clone()));
+        words.extend(self.0.iter().map(|step| literal_word(step.output.first().unwrap_or(&step.rule))));
         words
     }
 }

@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, Placement, Resource, Schedule};
 
-use super::command::command_line;
+use super::command::command_line_on;
 use super::job_changes::SLOTS;
 
 /// Returns a line for each job: the command as the shell receives it, followed by a note in the syntax of lists.
@@ -14,8 +14,7 @@ pub fn commands(instance: &Instance, schedule: &Schedule) -> String {
 
 fn line(instance: &Instance, placement: &Placement) -> String {
     let cores = placement.processors.len();
-    let command = command_line(&instance.command(placement.task));
-    let command = command.replace("{processors}", &cores.to_string());
+    let command = command_line_on(&instance.command(placement.task), cores);
     let needs = instance.task(placement.task).needs.iter().filter(|(name, _)| *name != SLOTS);
     let needs: String = needs
         .map(|(name, need)| match Resource::in_unit(name, need.total(cores)) {

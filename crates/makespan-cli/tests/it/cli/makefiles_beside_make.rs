@@ -93,6 +93,14 @@ fn a_recipe_that_calls_make_is_one_job() {
 }
 
 #[test]
+fn placeholders_in_a_makefile_reach_make_unchanged() {
+    let top = "all: {processors} b\nb: TEXT = {gpus} {processors} {task} $${x} {} {1} {name}\n\
+        b: c\n\techo '$(TEXT)' > $@; echo b >> log\nc:\n\techo '$(TEXT)' > $@; echo c >> log\n\
+        {processors}:\n\techo a b | awk '{print $$2} END {print \"{processors} {literal:gpus}\"}' > $@; echo a >> log\n";
+    beside_make(top, "", &[&[], &[]]);
+}
+
+#[test]
 fn lines_that_a_dry_run_runs_run_once() {
     let top = ".PHONY: a b c\nNEXT = +echo c >> log\na: b c\n\t+echo a >> log\nb: SHELL = /bin/bash\nb:\n\t@+[[ 1 = 1 ]] && echo b $(MAKE) >> log\nc:\n\t$(NEXT)\n";
     beside_make(top, "", &[&[]]);

@@ -1,4 +1,4 @@
-//! The questions of a run to ninja are counted, and the commands of a build are printed.
+//! The questions of a run to ninja are counted, and the commands of a build are printed and reach the shell unchanged.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,13 +6,16 @@ use std::path::Path;
 
 use crate::cli::ninja::{Builds, has_ninja};
 
-/// Writes a program `ninja` that lists its arguments in the file `questions`, and calls the installed ninja.
-fn listing_ninja(folder: &Path) {
+/// Writes a program `ninja` that lists its arguments in the file `questions`, and calls the installed ninja. A dry run during
+/// a build takes at least `seconds`.
+fn listing_ninja(folder: &Path, seconds: f64) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed =
         std::env::split_paths(&path).map(|folder| folder.join("ninja")).find(|file| file.is_file()).unwrap();
     let questions = folder.join("questions");
-    let text = format!("#!/bin/sh\necho \"$@\" >> {}\nexec {} \"$@\"\n", questions.display(), installed.display());
+    let (questions, installed) = (questions.display(), installed.display());
+    let waits = format!("case \"$*\" in *keeprsp*) sleep {seconds};; esac");
+    let text = format!("#!/bin/sh\necho \"$@\" >> {questions}\n{waits}\nexec {installed} \"$@\"\n");
     let ninja = folder.join("ninja");
     fs::write(&ninja, text).unwrap();
     fs::set_permissions(&ninja, fs::Permissions::from_mode(0o755)).unwrap();
@@ -35,7 +38,7 @@ fn commands_that_need_not_run_are_found_by_one_question() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    listing_ninja(folder.path());
+    listing_ninja(folder.path(), 0.0);
     let builds = Builds::new(Some(folder.path()));
     let chain = (0..20).map(|number| format!("build c{}: cat c{number}\n", number + 1));
     let wide = (0..20).map(|number| format!("build w{number}: cat g || c20\n"));
@@ -71,4 +74,29 @@ fn the_commands_of_a_build_are_printed_as_ninja_runs_them() {
     assert!(builds.command(&format!("--joblog {}", log.display())).status().unwrap().success());
     let text = fs::read_to_string(log).unwrap();
     assert!(text.ends_with(&format!("\t{line}\n")), "{text}");
+}
+
+/// Texts in commands that are placeholders in other inputs of Makespan, or look like placeholders.
+const BRACES: &str = "{processors} {gpus} {task} {literal:task} {literal:literal:gpus} {{processors}} {name} {cores} {} {1} {.} {#} {print} ${x}";
+
+#[test]
+fn placeholders_in_commands_of_a_build_reach_the_shell_unchanged() {
+    if !has_ninja() {
+        return;
+    }
+    let braces = BRACES.replace('$', "$$");
+    let rule = format!(
+        "rule cc\n  command = echo '{braces}' > $out; echo a b | awk '{{print $$2}}' >> $out; x=y; echo $${{x}} >> $out; cat $out.rsp >> $out\n  \
+         rspfile = $out.rsp\n  rspfile_content = {braces}\n"
+    );
+    let builds = Builds::new(None);
+    builds.edit(&format!(
+        "cat > build.ninja <<'END'\n{rule}build a: cc s\nbuild {{processors}}/{{gpus}}: cc s\nEND\n: > s"
+    ));
+    let dry = builds.command("--dry-run").output().unwrap();
+    let dry = String::from_utf8_lossy(&dry.stdout).into_owned();
+    assert_eq!(dry.matches(&format!("echo '{BRACES}'")).count(), 2, "{dry}");
+    builds.both("", &[]);
+    let made = fs::read_to_string(builds.folders[1].join("{processors}/{gpus}")).unwrap();
+    assert_eq!(made, format!("{BRACES}\nb\ny\n{BRACES}"));
 }

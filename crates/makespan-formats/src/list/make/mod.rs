@@ -100,7 +100,7 @@ pub fn read_make(
         let names: Vec<&str> = before.into_iter().map(|number| recipes[number].0).collect();
         let profile = guessed(1, 1, None, None).map_err(|error| wrong(error.to_string()))?;
         let job = Job::new(*target, profile).with_estimate(Estimate::Guessed).with_assumed_core();
-        Ok(job.with_command(command(file, target, words, recipe)).with_after(names))
+        Ok(job.with_literal_command(&command(file, target, words, recipe)).with_after(names))
     };
     let jobs = recipes.iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;
     let platform = super::with_needed(platform, |_| false);

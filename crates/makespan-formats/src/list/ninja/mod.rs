@@ -117,7 +117,7 @@ pub fn read_ninja(
         let needs = pool_of(edge, asked.pools).map(|(name, _)| (name, Need::whole(1)));
         let needs = Needs::new(needs.into_iter().collect::<Vec<_>>()).map_err(|error| wrong(error.to_string()))?;
         let names = waits.into_iter().map(|job| dirty[job].output.as_str());
-        jobs.push(job.with_needs(needs).with_command(command).with_after(names));
+        jobs.push(job.with_needs(needs).with_literal_command(&command).with_after(names));
     }
     let platform = with_pools(&super::with_needed(platform, |_| false), &dirty, asked.pools);
     let instance =
