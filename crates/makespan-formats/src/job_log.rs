@@ -182,5 +182,23 @@ mod tests {
             let error = parse_job_log(text.as_bytes(), "x", false).unwrap_err().to_string();
             assert!(error.contains(part), "{part}: {error}");
         }
+        // No remedy names a kind of file that has no jobs that ran.
+        for text in [
+            "",
+            " \n",
+            "hello",
+            "a b\nc d\n",
+            "# Title\n\ntext\n",
+            "\0\u{1}",
+            "[x]\ny = 1\n",
+            native,
+            "gzip a\ngzip b\n",
+        ] {
+            for name in ["x", "x.txt", "x.md", "x.csv"] {
+                let error = parse_job_log(text.as_bytes(), name, false).unwrap_err().to_string();
+                assert!(error.contains("a dump of sacct, an SWF log"), "{name}: {error}");
+                assert!(!error.contains("akefile") && !error.contains("a list of"), "{name}: {error}");
+            }
+        }
     }
 }

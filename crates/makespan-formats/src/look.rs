@@ -2,6 +2,7 @@
 
 use crate::format::Format;
 use crate::list::shell_of;
+use crate::wanted::Lists;
 
 /// File extensions of texts that are never lists of commands, with the kind of the text.
 const OTHERS: [(&str, &str); 6] = [
@@ -26,18 +27,6 @@ pub(crate) const SLURM: &str = "this is output of Slurm, not a list of commands;
 /// Maximum number of bytes that are examined at the beginning of each line.
 const LOOKED: usize = 4096;
 
-/// Rule that decides whether a text is read as a list of commands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lists {
-    /// A text is read as a list if nothing indicates another format.
-    #[default]
-    Detected,
-    /// The user states that the file is a list.
-    Stated,
-    /// The caller does not read lists.
-    Refused,
-}
-
 /// Returns the format of a text that `Format::of` does not recognise: a list of commands or TOML. The first lines and
 /// the file extension decide.
 ///
@@ -47,10 +36,10 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     let lines = first_lines(text);
     let first = lines.first().map_or("", String::as_str);
     if text.iter().take(LOOKED).any(|&byte| byte == 0 || (byte < 0x20 && !byte.is_ascii_whitespace() && byte != 0x1b)) {
-        return Err(format!("the file is binary data, not text; use {}", Format::readable()));
+        return Err(format!("the file is binary data, not text; use {}", lists.readable()));
     }
     if let Some((_, what)) = OTHERS.iter().find(|(other, _)| Some(*other) == ending) {
-        return Err(not_read(what));
+        return Err(not_read(what, lists));
     }
     if is_toml(first) {
         return Ok(Format::Toml);
@@ -66,16 +55,20 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     if let Some(what) = other(text, &lines, ending) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
         // If the file is a script, a list of all formats does not help the user.
-        let refused = if what == SCRIPT { format!("this is {what}, which is not supported") } else { not_read(what) };
+        let refused =
+            if what == SCRIPT { format!("this is {what}, which is not supported") } else { not_read(what, lists) };
         let remedy =
             if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
         return Err(refused + remedy);
+    }
+    if lists == Lists::OnlyLogs {
+        return Err(format!("the format is unknown; use {}", lists.readable()));
     }
     if lists == Lists::Refused {
         return Err(format!(
             "the format is unknown. `plan` and `run` read lists of commands directly; to make an instance from a list, write: makespan convert \
              --format list FILE list.toml. Other formats: {}",
-            Format::readable()
+            lists.readable()
         ));
     }
     if let Some(doubt) = doubt(&lines) {
@@ -90,7 +83,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     Err(format!(
         "the format is unknown; use {}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; \
          for a list with another ending, add --format list to `run` or `convert`",
-        Format::readable()
+        lists.readable()
     ))
 }
 
@@ -99,8 +92,8 @@ pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
     first_lines(text).iter().find(|line| line.bytes().any(|byte| byte != b'*')).is_some_and(|line| is_slurm(line))
 }
 
-fn not_read(what: &str) -> String {
-    format!("this is {what}, which is not supported; use {}", Format::readable())
+fn not_read(what: &str, lists: Lists) -> String {
+    format!("this is {what}, which is not supported; use {}", lists.readable())
 }
 
 /// Returns the first three lines that are neither blank nor comments, or fewer if there are fewer.

@@ -11,15 +11,16 @@ use std::path::Path;
 use makespan_core::{Instance, Platform};
 
 use crate::error::{FilePlace, FormatError};
-use crate::format::head::{Head, WANTED, ending_of};
+use crate::format::head::{Head, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
 use crate::job_log::{JobLog, job_log};
 use crate::list::{bash_lines, is_plain_shell, shell_of, with_shell};
-use crate::look::{Lists, states_shell};
+use crate::look::states_shell;
 use crate::replay::record::planned;
 use crate::replay::{BOTH_STATED, Replay, ReplayOptions, given, replay};
 use crate::swf::{self, Lines};
+use crate::wanted::{LOGS, Lists};
 use crate::{StatedFiles, batsim, etc, look, workflow};
 pub use options::ReadOptions;
 use text::{text, text_in_any_encoding};
@@ -107,11 +108,9 @@ pub fn parse_job_log(bytes: &[u8], file_name: &str, strict: bool) -> Result<JobL
 }
 
 fn job_log_from(raw: impl Read, name: &str, strict: bool) -> Result<JobLog, FormatError> {
-    let (mut input, format) = opened(raw, name, ReadOptions::default().max_bytes, Lists::Refused)?;
+    let (mut input, format) = opened(raw, name, ReadOptions::default().max_bytes, Lists::OnlyLogs)?;
     let Reader::Log(read) = &format.row().reader else {
-        let problem = format!(
-            "this file is {format}, not a log of jobs that ran; name a dump of sacct, an SWF log or a workload of Batsim"
-        );
+        let problem = format!("this file is {format}, not a log of jobs that ran; use {LOGS}");
         return Err(FormatError::content(name, FilePlace::default(), problem));
     };
     job_log(name, format, read(name, &mut input, batsim::SPEED, Lines::Short)?, strict)
@@ -133,7 +132,7 @@ fn opened<'a>(
     let mut input = open(raw, max_bytes).map_err(unreadable)?;
     let head = without_mark(filled(&mut input).map_err(unreadable)?);
     if !head.is_empty() && head.trim_ascii().is_empty() {
-        let problem = blank(&mut input).map_err(unreadable)?;
+        let problem = blank(&mut input, lists).map_err(unreadable)?;
         return Err(FormatError::content(name, FilePlace::default(), problem));
     }
     let format = if lists == Lists::Stated { Format::List } else { detect(head, name, lists)? };
@@ -145,12 +144,12 @@ const MAX_BLANKS: usize = 16 << 20;
 
 /// Returns the error message for a file that begins with only white space. The message states whether other content
 /// follows.
-fn blank(input: &mut Input<'_>) -> io::Result<String> {
+fn blank(input: &mut Input<'_>, lists: Lists) -> io::Result<String> {
     let mut blanks = 0;
     while blanks < MAX_BLANKS {
         let seen = without_mark(filled(input)?);
         if seen.is_empty() {
-            return Ok(format!("the file contains only white space ({blanks} bytes); {WANTED}"));
+            return Ok(format!("the file contains only white space ({blanks} bytes); {}", lists.wanted()));
         }
         if !seen.trim_ascii().is_empty() {
             return Ok(format!("the file begins with more than {blanks} bytes of white space; remove them"));
@@ -159,7 +158,7 @@ fn blank(input: &mut Input<'_>) -> io::Result<String> {
         blanks += len;
         input.consume(len);
     }
-    Ok(format!("the first {blanks} bytes of the file are only white space; {WANTED}"))
+    Ok(format!("the first {blanks} bytes of the file are only white space; {}", lists.wanted()))
 }
 
 fn on_stated_machines(
@@ -350,7 +349,7 @@ fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> 
     let head = Head::new(without_mark(head).trim_ascii_start(), ending.as_deref());
     let found = match Format::of(&head) {
         _ if head.first == b'*' && look::is_statistics_of_slurm(head.text) => Err(look::SLURM.to_owned()),
-        _ if head.text.is_empty() => Err(format!("the file is empty; {WANTED}")),
+        _ if head.text.is_empty() => Err(format!("the file is empty; {}", lists.wanted())),
         Ok(None) => look::list_or_toml(head.text, head.ending, lists),
         Ok(Some(format)) => Ok(format),
         Err(problem) => Err(problem),

@@ -4,7 +4,7 @@ use makespan_core::{Link, Platform};
 
 use crate::error::{FilePlace, FormatError};
 use crate::format::{Format, FormatOption};
-use crate::look::Lists;
+use crate::wanted::Lists;
 use crate::{NextflowTrace, SpeedupSpec};
 
 /// Options for reading an instance file. If an option is only for logs or workflows, its use for other formats is an
