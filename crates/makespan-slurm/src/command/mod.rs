@@ -17,6 +17,9 @@ pub use program::Program;
 pub use refusal::Refusal;
 pub use submit::SubmittedJob;
 
+/// Environment variable with the path of the file that configures the cluster.
+const CONFIGURATION: &str = "SLURM_CONF";
+
 /// The output of a program that ended with success.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramOutput {
@@ -150,10 +153,32 @@ impl Commands {
         let mut command = Command::new(program.name());
         program.prepare(&mut command);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        if let Some(cluster) = self.cluster.as_ref().filter(|_| program != Program::Sacctmgr) {
-            command.arg("-M").arg(cluster);
-        }
+        command.args(self.cluster_words(program));
         command
+    }
+
+    /// Returns the option of a program that names the cluster.
+    fn cluster_words(&self, program: Program) -> Vec<OsString> {
+        let cluster = self.cluster.as_ref().filter(|_| program != Program::Sacctmgr);
+        cluster.map(|name| vec!["-M".into(), name.clone()]).unwrap_or_default()
+    }
+
+    /// Returns a command as a line for messages. The line states the cluster if the caller chose one.
+    fn line(&self, program: Program, arguments: &[OsString]) -> String {
+        let line = error::line(program, &[&self.cluster_words(program), arguments].concat());
+        self.configuration().map_or(line.clone(), |path| format!("{CONFIGURATION}={path} {line}"))
+    }
+
+    /// Returns the path of the file that configures the cluster, if the caller chose one.
+    fn configuration(&self) -> Option<String> {
+        let stated = self.environment.iter().find(|(name, _)| name == CONFIGURATION);
+        stated.map(|(_, path)| path.to_string_lossy().into_owned())
+    }
+
+    /// Returns text for messages that names the cluster if the caller chose one.
+    fn of_cluster(&self) -> String {
+        let name = self.cluster.as_ref().map(|name| name.to_string_lossy().into_owned());
+        name.or_else(|| self.configuration()).map(|name| format!(" of cluster {name}")).unwrap_or_default()
     }
 
     /// Runs a program and returns its output. If the controller does not answer, repeats the request. A request of
@@ -194,7 +219,8 @@ impl Commands {
                         let left = self.deadlines.map_or(self.patience, |_| left);
                         let seconds = left.as_secs_f64().ceil();
                         tell(&format!(
-                            "Slurm's controller does not answer {program}; repeating the request for {seconds} s"
+                            "Slurm's controller{} does not answer {program}; repeating the request for {seconds} s",
+                            self.of_cluster()
                         ));
                     }
                     thread::sleep(pause);
@@ -229,7 +255,7 @@ impl Commands {
     fn once(&self, program: Program, arguments: &[OsString], input: &[u8]) -> Result<ProgramOutput, CommandError> {
         let mut command = self.process(program);
         command.args(arguments);
-        let line = error::line(program, arguments);
+        let line = self.line(program, arguments);
         let limit = self.time_left();
         let _heard = self.tell_of_silence(&line, limit);
         let ended = capture::run(&mut command, input, limit)

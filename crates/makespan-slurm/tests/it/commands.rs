@@ -3,11 +3,12 @@
 use crate::fakes;
 
 use std::fs;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use fakes::Fakes;
-use makespan_slurm::{CommandError, Program, Refusal};
+use makespan_slurm::{CommandError, Commands, Program, Refusal};
 
 #[test]
 fn a_missing_program_is_named() {
@@ -30,6 +31,31 @@ fn another_cluster_is_named_to_every_program_but_sacctmgr() {
     let commands = fakes.commands().with_cluster("b");
     assert_eq!(commands.run(Program::Squeue, ["--me"]).unwrap().out, "-M b --me\n");
     assert_eq!(commands.run(Program::Sacctmgr, ["-P", "show", "qos"]).unwrap().out, "-P show qos\n");
+}
+
+#[test]
+fn messages_name_the_cluster() {
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let teller = |text: &str| TOLD.lock().unwrap().push(text.to_owned());
+    let said = "echo 'error: Unable to contact slurm controller (connect failure)' >&2; exit 1";
+    let (fast, slow) =
+        (Fakes::new().with("scontrol", said), Fakes::new().with("scontrol", &format!("/bin/sleep 5.5; {said}")));
+    let patient =
+        |fakes: &Fakes, seconds| fakes.commands().with_patience(Duration::from_secs(seconds)).with_teller(teller);
+    let ask = |commands: Commands| commands.run(Program::Scontrol, ["show", "config"]).unwrap_err().to_string();
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert!(ask(patient(&slow, 0).with_cluster("b")).contains("`scontrol -M b show config`")));
+        scope.spawn(|| ask(patient(&slow, 0).with_variable("SLURM_CONF", "/c/slurm.conf")));
+        scope.spawn(|| ask(patient(&fast, 1).with_cluster("d")));
+    });
+    let told = TOLD.lock().unwrap();
+    for text in [
+        "`scontrol -M b show config` has not answered for 5 s; waiting for up to 55 s more",
+        "`SLURM_CONF=/c/slurm.conf scontrol show config` has not answered for 5 s; waiting for up to 55 s more",
+        "Slurm's controller of cluster d does not answer scontrol; repeating the request for 1 s",
+    ] {
+        assert!(told.iter().any(|one| one == text), "{text}: {told:?}");
+    }
 }
 
 #[test]
