@@ -20,7 +20,9 @@ use crate::journal::{FILE, History, Journal, JournalRecord, Progression, TaskLis
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
-use crate::session::{EngineSide, HandOver, HoldState, Ledger, PlanAgain, PolicySide, Retries, Session, SessionState};
+use crate::session::{
+    EngineSide, HandOver, HoldState, Ledger, PlanAgain, PolicySide, PruningState, Retries, Session, SessionState,
+};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, OutputFiles, SessionBegin};
 use check::opening;
@@ -285,7 +287,7 @@ fn drive_on(
         attempts: history.attempts,
         retries,
         cancelled: BTreeSet::new(),
-        unneeded: BTreeSet::new(),
+        pruning: PruningState::default(),
         leaves: false,
         may_grow: options.intake.is_some(),
         halted: false,

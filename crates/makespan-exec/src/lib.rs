@@ -66,6 +66,6 @@ pub use makespan_core::{Defect, Stop};
 pub use observer::{MeasuredAttempt, Observer, Progress, SessionBegin, Silent};
 pub use options::{ExecuteOptions, JobSetting, Pinning, Scratch, StartHold};
 pub use resources::{gpus, memory, notes, stated_memory};
-pub use session::{PlanAgain, Pruning};
+pub use session::{OtherWork, PlanAgain, Pruning, PruningAnswer};
 pub use settle::settle;
 pub use shim::{WrapJob, WrappedJob, serve, serve_as, serve_wrapping};

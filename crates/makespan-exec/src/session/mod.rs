@@ -40,7 +40,8 @@ pub use hand_over::PlanAgain;
 pub(crate) use hold::HoldState;
 pub(crate) use retry::Retries;
 pub(crate) use state::SessionState;
-pub use unneeded::Pruning;
+pub(crate) use unneeded::PruningState;
+pub use unneeded::{OtherWork, Pruning, PruningAnswer};
 
 /// Shortest time until a wake-up, so that a policy with frequent wake-ups does not keep a core busy.
 const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
@@ -59,8 +60,8 @@ pub(crate) struct Session<'a> {
     pub retries: Retries,
     /// Running tasks that the user cancelled. These tasks are not tried again.
     pub cancelled: BTreeSet<TaskId>,
-    /// Tasks that need not run and wait for predecessors.
-    pub unneeded: BTreeSet<TaskId>,
+    /// Tasks that need not run or may turn out not to be needed.
+    pub pruning: PruningState,
     /// True if the session ends without ending its tasks.
     pub leaves: bool,
     /// True if jobs may still arrive.
@@ -213,6 +214,10 @@ impl Session<'_> {
             if self.halted {
                 continue;
             }
+            self.decide_pruning();
+            if !self.policy.events.is_empty() {
+                continue;
+            }
             self.start_delayed()?;
             self.launch_crowded()?;
             self.commit_in_groups();
@@ -266,7 +271,10 @@ impl Session<'_> {
     pub(super) fn is_idle(&self) -> bool {
         let none =
             self.machine.active.is_empty() && self.machine.starting.is_empty() && self.machine.doubtful.is_empty();
-        none && !self.is_crowded() && self.policy.events.is_empty() && self.ledger.stalled.is_none()
+        none && !self.is_crowded()
+            && !self.is_undecided()
+            && self.policy.events.is_empty()
+            && self.ledger.stalled.is_none()
     }
 
     fn now(&self) -> Time {
@@ -337,7 +345,7 @@ impl Session<'_> {
         });
         let doubts = self.machine.doubtful.iter().map(|doubtful| doubtful.due);
         let instants = limits.flatten().chain(doubts).chain(self.policy.wake).chain(self.state.next_release());
-        let next = instants.chain(self.next_attempt()).chain(self.ledger.group).min();
+        let next = instants.chain(self.next_attempt()).chain(self.ledger.group).chain(self.pruning.next).min();
         let until = next.map_or(Duration::MAX, |next| Duration::from_nanos(next.saturating_since(now).ticks() as u64));
         if let Some(notice) = self.machine.engine.wait(until.min(self.options.tick)) {
             self.take_in(notice)?;

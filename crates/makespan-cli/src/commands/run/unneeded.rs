@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use makespan_core::{Instance, TaskId};
-use makespan_exec::Pruning;
+use makespan_exec::{OtherWork, Pruning, PruningAnswer};
 
 use super::ninja::manifest;
 use crate::args::RunOptions;
@@ -27,8 +28,9 @@ pub fn pruning(options: &RunOptions, instance: &Instance, run: &Path) -> Option<
         read: unchanged.metadata().map_or(0, |file| file.len() as usize),
         unchanged,
         dry_runs: None,
+        last: None,
     };
-    Some(Pruning::new(move |ready| jobs.unneeded(ready)))
+    Some(Pruning::new(move |ready, other| jobs.unneeded(ready, other)))
 }
 
 /// The jobs of a build.
@@ -47,25 +49,45 @@ struct NinjaJobs {
     read: usize,
     /// Opened at the first question to ninja.
     dry_runs: Option<DryRuns>,
+    /// The end of the last question to ninja, and its duration.
+    last: Option<(Instant, Duration)>,
 }
 
 impl NinjaJobs {
     /// Returns the jobs that need not run. Asks ninja only if a predecessor of a job in `ready` has left an output unchanged
     /// since the last question. Otherwise, no job can have become up to date.
-    fn unneeded(&mut self, ready: &[TaskId]) -> Vec<TaskId> {
+    ///
+    /// No job starts while ninja answers. So between two answers, a multiple of the duration of the last answer passes, and
+    /// the jobs that depend on the next answer wait. Without other work, ninja is asked at once.
+    fn unneeded(&mut self, ready: &[TaskId], other: OtherWork) -> PruningAnswer {
         self.read_news();
         let is_unchanged = |task: &TaskId| self.news.contains(&self.names[task.index()]);
-        if !ready.iter().any(|task| self.before[task.index()].iter().any(is_unchanged)) {
-            return Vec::new();
+        let is_doubtful = |task: &TaskId| self.before[task.index()].iter().any(is_unchanged);
+        let undecided: Vec<TaskId> = ready.iter().copied().filter(is_doubtful).collect();
+        if undecided.is_empty() {
+            return PruningAnswer::default();
+        }
+        let factor = match other {
+            OtherWork::None => 0,
+            OtherWork::Running => 1,
+            OtherWork::Waiting => 4,
+        };
+        let pause = self.last.map(|(end, took)| (took * factor).saturating_sub(end.elapsed())).unwrap_or_default();
+        if !pause.is_zero() {
+            return PruningAnswer { undecided, pause, ..PruningAnswer::default() };
         }
         self.news.clear();
         if self.dry_runs.is_none() {
             self.dry_runs = DryRuns::new(&self.manifest, &self.targets).ok();
         }
+        let begin = Instant::now();
+        let dirty = self.dry_runs.as_ref().map(DryRuns::dirty);
+        self.last = Some((Instant::now(), begin.elapsed()));
         // If ninja reports an error, all jobs run.
-        let Some(Ok(dirty)) = self.dry_runs.as_ref().map(DryRuns::dirty) else { return Vec::new() };
+        let Some(Ok(dirty)) = dirty else { return PruningAnswer::default() };
         let names = (0..).map(TaskId).zip(&self.names);
-        names.filter(|(_, name)| !dirty.contains(*name)).map(|(task, _)| task).collect()
+        let unneeded = names.filter(|(_, name)| !dirty.contains(*name)).map(|(task, _)| task).collect();
+        PruningAnswer { unneeded, ..PruningAnswer::default() }
     }
 
     /// Reads the jobs that the file lists since the last call. Ignores the last job if its line is incomplete.

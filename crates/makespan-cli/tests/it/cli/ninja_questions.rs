@@ -61,6 +61,33 @@ fn commands_that_need_not_run_are_found_by_one_question() {
 }
 
 #[test]
+fn many_unchanged_outputs_need_few_questions() {
+    if !has_ninja() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    listing_ninja(folder.path(), 0.2);
+    let builds = Builds::new(Some(folder.path()));
+    let rule =
+        RULES.replace("> n; cmp -s n $out || cp n $out; rm n", "> n$out; cmp -s n$out $out || cp n$out $out; rm n$out");
+    // Each fourth command depends on the second line too, so its output changes.
+    let rule = format!("{rule}rule all\n  command = echo $out >> log; cat s > $out\n  restat = 1\n");
+    let pair = |number: usize| {
+        let first = if number % 4 == 3 { "all" } else { "first" };
+        format!("build a{number}: {first} s\nbuild b{number}: cat a{number}\nbuild c{number}: cat b{number}\n")
+    };
+    let edges: String = (0..60).map(pair).collect();
+    builds.edit(&format!("cat > build.ninja <<'END'\n{rule}{edges}END\nprintf '1\\n2\\n' > s"));
+    builds.both("", &[]);
+    assert_eq!(questions(folder.path(), "keeprsp"), 0);
+    builds.edit("echo 3 >> s");
+    let said = builds.both("", &[]);
+    let asked = questions(folder.path(), "keeprsp");
+    assert!((1..20).contains(&asked), "{asked} questions");
+    assert!(said.err.contains("181 of 181 jobs succeeded; 90 not started"), "{said:?}");
+}
+
+#[test]
 fn the_commands_of_a_build_are_printed_as_ninja_runs_them() {
     if !has_ninja() {
         return;
