@@ -27,7 +27,7 @@ pub use support::unsupported;
 pub use unproved::Unproved;
 
 use makespan_core::{Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
-use makespan_verify::proof::{Refutation, time_grid};
+use makespan_verify::proof::{Refutation, time_grid, value_grid};
 use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
@@ -95,7 +95,10 @@ pub fn search(
     floor: Option<&Bound>,
     work: CompleteWork,
 ) -> Completed {
-    let mut completed = match Model::new(instance, objective, time_grid(instance)) {
+    // On the grid of the times alone, the deadlines of a lateness would be rounded. The finer grid of the values may
+    // need numbers with too many digits.
+    let model = |grid| Model::new(instance, objective, grid);
+    let mut completed = match model(value_grid(instance, objective)).or_else(|_| model(time_grid(instance))) {
         Ok(model) => search_in(&model, instance, known, floor, work),
         Err(reason) => Completed { unproved: Some(reason), ..Completed::default() },
     };

@@ -250,3 +250,21 @@ fn long_horizons_need_no_memory() {
         assert_eq!(bound.map(|bound| bound.verify(&instance)), Some(Ok(())), "{objective}");
     }
 }
+
+#[test]
+fn latenesses_between_the_points_of_the_time_grid_are_proved() {
+    // All times are multiples of 3 s, but the deadline is not.
+    let job = TinyJob { release: 0, due: Some(2), weight: 1, times: vec![3], first: 1, licences: 0 };
+    let instance = Tiny { processors: 1, licences: 0, jobs: vec![job; 2], edges: vec![] }.instance();
+    let mut builder = ScheduleBuilder::new(&instance);
+    instance.task_ids().for_each(|task| {
+        builder.place_earliest(task, 1, Time::ZERO);
+    });
+    let known = builder.finish();
+    for objective in [Objective::MaxLateness, Objective::WeightedLateness] {
+        let work = CompleteWork { clock: &Clock::ENDLESS, conflicts: 1000 };
+        let bound = search(&instance, objective, &known, None, work).bound.unwrap();
+        assert_eq!(bound.verify(&instance), Ok(()));
+        assert_eq!(bound.value, objective.value(&instance, &known).into(), "{objective}");
+    }
+}

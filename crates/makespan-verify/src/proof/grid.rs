@@ -54,6 +54,15 @@ pub fn time_grid(instance: &Instance) -> i64 {
     grid.0.max(1)
 }
 
+/// Returns the largest number of ticks that divides all values of an objective on the grid ([`time_grid`]), apart from
+/// weights: for a lateness, the largest number that divides the grid and all deadlines, and otherwise the grid.
+pub fn value_grid(instance: &Instance, objective: Objective) -> i64 {
+    let mut grid = Divisor(time_grid(instance));
+    let dues = instance.jobs().iter().filter_map(|job| job.deadline);
+    dues.filter(|_| objective.is_lateness()).for_each(|due| grid.add(due));
+    grid.0
+}
+
 /// A greatest common divisor. The divisor is 0 until a time other than zero is added.
 struct Divisor(i64);
 
@@ -129,19 +138,16 @@ fn add_transfers(instance: &Instance, grid: &mut Divisor) {
     carried.flat_map(|payload| routes.iter().map(move |route| route.time(payload))).for_each(|time| grid.add(time));
 }
 
-/// Rounds a lower bound on an objective up to the next value that a schedule on the grid ([`time_grid`]) can have. If
-/// the objective is a lateness, the grid must also divide all deadlines. If the objective is a sum over jobs, the value
-/// is a multiple of the grid times the greatest common divisor of the weights.
+/// Rounds a lower bound on an objective up to the next value that a schedule on the grid ([`time_grid`]) can have. This
+/// value is a multiple of [`value_grid`]. If the objective is a sum over jobs, it is a multiple of [`value_grid`] times
+/// the greatest common divisor of the weights.
 pub(super) fn rounded(objective: Objective, value: Value, instance: &Instance) -> Result<Value, CertificateError> {
     let (Value::Integer(least), Some(shape)) = (&value, objective.shape()) else { return Ok(value) };
     if *least <= 0 {
         return Ok(value);
     }
-    let mut grid = Divisor(time_grid(instance));
-    let dues = instance.jobs().iter().filter_map(|job| job.deadline);
-    dues.filter(|_| shape.is_lateness()).for_each(|due| grid.add(due));
     let weights = instance.jobs().iter().map(|job| shape.cost(job).weight);
-    let step = i128::from(grid.0) * i128::from(weights.fold(0, divisor));
+    let step = i128::from(value_grid(instance, objective)) * i128::from(weights.fold(0, divisor));
     if step <= 1 {
         return Ok(value);
     }

@@ -53,7 +53,7 @@ pub use deductions::{Deductions, LimitedAmount, Reason, Step};
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use due_by::DueBy;
 pub use error::CertificateError;
-pub use grid::time_grid;
+pub use grid::{time_grid, value_grid};
 pub use interval_prices::IntervalPrices;
 pub use job_prices::JobPrices;
 pub use job_windows::JobWindows;

@@ -73,7 +73,7 @@ const LIMIT: i64 = 1 << 58;
 pub struct Refutation {
     /// The bound that is proved. Its unit depends on the objective, as stated above.
     pub value: i64,
-    /// Length of the unit of time in ticks, for example the result of [`crate::proof::time_grid`]. Times that are not
+    /// Length of the unit of time in ticks, for example the result of [`crate::proof::value_grid`]. Times that are not
     /// multiples of the unit are rounded, which weakens the bound but keeps it valid.
     pub grid: i64,
     /// The code of the records of the proof ([`Refutation::encoded`]). In files, it is written as base64.
