@@ -241,20 +241,25 @@ impl SlurmCycles {
         let mut by_partition = CycleCounts::default();
         let (mut at, mut visited) = (queue.range().start, 0);
         while at < queue.range().end && open > 0 {
-            if visited >= depth {
-                self.cut = true;
-                return;
-            }
             let here = at;
             at += 1;
             let Some(pair) = queue.pair(here).filter(|pair| !closed[pair.partition]) else { continue };
             visited += 1;
+            if visited > depth {
+                self.cut = true;
+                return;
+            }
             if by_partition.is_beyond(pair.partition, self.rules.partition_job_depth) {
                 continue;
             }
             if queue.is_limited(here) {
-                let (next, count) = queue.skip_limited(at, depth);
-                (at, visited) = (next, visited + count);
+                // Skipped pairs would not be counted as pairs of their partition.
+                if self.rules.partition_job_depth == 0 {
+                    let (next, count) = queue.skip_limited(at, depth);
+                    (at, visited) = (next, visited.saturating_add(count));
+                    // The cycle has also skipped pairs that it may not visit.
+                    self.cut |= visited > depth;
+                }
                 continue;
             }
             if queue.start(here, Cycle::Main) {
@@ -290,8 +295,11 @@ impl SlurmCycles {
             }
             if queue.is_limited(here) {
                 silent = [silent, queue.limited_until(here)].into_iter().flatten().min();
-                let (next, count) = queue.skip_limited(at, depth);
-                (at, visited) = (next, visited + count);
+                // Skipped pairs would not be counted as pairs of their partition and their user.
+                if self.rules.bf_max_job_part == 0 && self.rules.bf_max_job_user == 0 {
+                    let (next, count) = queue.skip_limited(at, depth);
+                    (at, visited) = (next, visited.saturating_add(count));
+                }
                 continue;
             }
             if queue.start(here, Cycle::Backfill) {

@@ -106,6 +106,16 @@ fn the_forecast_and_the_simulation_start_jobs_at_the_same_instants() {
     agree(20);
 }
 
+/// In this queue, a main cycle of the forecast skips jobs that a limit delays, and the last of these jobs is beyond
+/// `default_queue_depth`.
+#[test]
+fn skipped_jobs_are_jobs_that_a_main_cycle_left_out() {
+    let queue = random(564 * 7919 + 13, (1 << RULES) - 1);
+    let found = starts(&queue, RunTimes::Usual, &queue.policy_spec(&[]));
+    let different: Vec<_> = found.iter().filter(|one| one.1 != one.2).collect();
+    assert!(different.is_empty(), "{different:?}");
+}
+
 #[test]
 #[ignore = "long: it compares many random queues"]
 fn the_forecast_and_the_simulation_agree_on_many_queues() {
