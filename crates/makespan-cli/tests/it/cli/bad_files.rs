@@ -42,13 +42,9 @@ fn files_that_cannot_be_read() {
 #[test]
 fn files_that_are_no_instance() {
     for name in ["empty.toml", "empty.json", "empty.swf", "empty"] {
-        refused(name, "", &["the file is empty; use a list of commands, a Makefile, an instance"]);
+        refused(name, "", &["the file is empty; use", "an instance in JSON or TOML, a workflow"]);
     }
-    refused(
-        "words.xyz",
-        "hello world\n",
-        &["the format is unknown", "a list of shell commands, native JSON or TOML, SWF"],
-    );
+    refused("words.xyz", "hello world\n", &["the format is unknown", "native JSON or TOML, SWF"]);
     refused("trunc.json", r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"na"#, &[":1:", "too early"]);
     refused("trunc.toml", format!("{HEAD}[[jobs]]\nname = \"a"), &[":5"]);
     refused("latin.toml", b"version = 1\nname = \"\xff\xfe\"\n", &[":2: the text is not UTF-8"]);
@@ -56,7 +52,7 @@ fn files_that_are_no_instance() {
     refused(
         "binary",
         [0x93, 0, 1, 2, 0xff, 0xfe, b'=', 7],
-        &["the file is binary data, not text", "a list of shell commands"],
+        &["the file is binary data, not text", "native JSON or TOML, SWF"],
     );
     let deep = "[".repeat(100_000);
     refused("deep.json", format!("{{\"version\": 1, \"jobs\": {deep}"), &["deep.json"]);
