@@ -10,7 +10,7 @@ use crate::halt::HaltRule;
 use crate::intake::Intake;
 use crate::jobserver::JobserverStyle;
 use crate::keep::KeptTasks;
-use crate::session::Pruning;
+use crate::pruning::Pruning;
 use crate::shim::{check_name, check_pattern};
 
 /// Conditions under which no task starts. Running tasks continue.

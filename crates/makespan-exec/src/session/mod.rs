@@ -41,7 +41,6 @@ pub(crate) use hold::HoldState;
 pub(crate) use retry::Retries;
 pub(crate) use state::SessionState;
 pub(crate) use unneeded::PruningState;
-pub use unneeded::{OtherWork, Pruning, PruningAnswer};
 
 /// Shortest time until a wake-up, so that a policy with frequent wake-ups does not keep a core busy.
 const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
