@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use makespan_core::{Instance, Platform};
 use makespan_formats::FormatError;
@@ -232,7 +232,11 @@ impl Build {
 
     /// Runs ninja with a manifest and these words, and returns its standard output.
     fn asked(&self, manifest: &Path, words: &[&str]) -> Result<String> {
-        let output = self.command(manifest).args(words).output().map_err(|error| self.not_run(&error))?;
+        self.printed(self.command(manifest).args(words).output().map_err(|error| self.not_run(&error))?)
+    }
+
+    /// Returns the standard output of ninja, or the error that ninja reported.
+    fn printed(&self, output: Output) -> Result<String> {
         if !output.status.success() {
             return Err(self.failed(if output.stderr.is_empty() { &output.stdout } else { &output.stderr }));
         }
@@ -243,15 +247,14 @@ impl Build {
     /// command was killed, its depfile may be incomplete. Such depfiles are removed, because their edges run again.
     fn dry_run(&self, words: &[&str]) -> Result<String> {
         loop {
-            let asked = self.asked(&self.copy.path(), words);
-            if asked.is_ok() {
-                return asked;
+            let output = self.command(&self.copy.path()).args(words).output().map_err(|error| self.not_run(&error))?;
+            if output.status.success() {
+                return self.printed(output);
             }
-            let printed = self.command(&self.copy.path()).args(words).output().map_err(|error| self.not_run(&error))?;
-            let depfiles = dirty_depfiles(&String::from_utf8_lossy(&printed.stdout));
+            let depfiles = dirty_depfiles(&String::from_utf8_lossy(&output.stdout));
             let is_removed = |file: &String| fs::remove_file(self.folder.join(file)).is_ok();
             if depfiles.iter().filter(|file| is_removed(file)).count() == 0 {
-                return asked;
+                return self.printed(output);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Jobs of a build of ninja that need not run, because an earlier job left an output unchanged (`restat`).
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ pub fn pruning(options: &RunOptions, instance: &Instance, run: &Path) -> Option<
         before: instance.task_ids().map(before).collect(),
         news: BTreeSet::new(),
         // The jobs of earlier sessions are not jobs of this session.
-        read: unchanged.metadata().map_or(0, |file| file.len() as usize),
+        read: unchanged.metadata().map_or(0, |file| file.len()),
         unchanged,
         dry_runs: None,
         last: None,
@@ -46,7 +47,7 @@ struct NinjaJobs {
     /// The jobs that have left an output unchanged since the last question to ninja.
     news: BTreeSet<String>,
     /// Offset in `unchanged`, in bytes, of the first entry that was not read.
-    read: usize,
+    read: u64,
     /// Opened at the first question to ninja.
     dry_runs: Option<DryRuns>,
     /// The end of the last question to ninja, and its duration.
@@ -92,11 +93,17 @@ impl NinjaJobs {
 
     /// Reads the jobs that the file lists since the last call. Ignores the last job if its line is incomplete.
     fn read_news(&mut self) {
-        let Ok(bytes) = fs::read(&self.unchanged) else { return };
-        let new = bytes.get(self.read..).unwrap_or_default();
+        let mut new = Vec::new();
+        let read = File::open(&self.unchanged).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.read))?;
+            file.read_to_end(&mut new)
+        });
+        if read.is_err() {
+            return;
+        }
         let complete = new.iter().rposition(|&byte| byte == 0).map_or(0, |last| last + 1);
         let names = new[..complete].split(|&byte| byte == 0).filter(|name| !name.is_empty());
         self.news.extend(names.map(|name| String::from_utf8_lossy(name).into_owned()));
-        self.read += complete;
+        self.read += complete as u64;
     }
 }
