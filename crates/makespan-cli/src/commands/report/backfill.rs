@@ -51,8 +51,8 @@ struct Advice {
     slowdown: f64,
     settings: Vec<(Setting, Effect)>,
     /// The mean wait of the tasks on the most processors and the longest wait, in seconds: under the present policy, and
-    /// with the best setting if there is one.
-    price: [(f64, f64); 2],
+    /// with the best setting. `None` if there is no best setting.
+    price: Option<[(f64, f64); 2]>,
     resamples: Resamples,
     seed: u64,
     remarks: Vec<String>,
@@ -127,8 +127,10 @@ impl Advice {
         let effects = all[1..].iter().map(|one| resamples.effect(&before, &waits(one)));
         let settings: Vec<(Setting, Effect)> = settings.into_iter().zip(effects).collect();
         let wide = widest(&all[0].simulation.trace);
-        let with_best = best(&settings).map_or(0, |best| best + 1);
-        let price = [0, with_best].map(|number| waits(&all[number]).mean_and_longest(&wide));
+        let price = best(&settings).map(|best| {
+            let after = &all[best + 1];
+            [(before.mean(&wide), measures.wait.max), (waits(after).mean(&wide), after.measures.wait.max)]
+        });
         remarks.extend(never(&instance, &before));
         remarks.extend((resamples.blocks() < FEW_BLOCKS).then(|| {
             format!(
@@ -212,7 +214,8 @@ impl Advice {
         if let Some((Setting { parameter, value, .. }, _)) = self.best() {
             text +=
                 &narrow("", 0, &format!("to use it, set in slurm.conf: SchedulerParameters=..,{parameter}={value}"));
-            let [before, after] = self.price;
+        }
+        if let Some([before, after]) = self.price {
             let price = format!(
                 "with it, the tenth of the jobs on the most processors waits {:.0} s instead of {:.0} s in the mean, and the longest \
                  wait is {:.0} s instead of {:.0} s",
@@ -256,8 +259,8 @@ impl Advice {
             "bounded_slowdown": self.slowdown,
             "settings": self.settings.iter().map(setting).collect::<Vec<_>>(),
             "best": self.best().map(setting),
-            "price": self.best().map(|_| {
-                let [present, best] = self.price.map(|(widest, longest)| json!({ "mean_wait_of_widest": widest, "longest_wait": longest }));
+            "price": self.price.map(|price| {
+                let [present, best] = price.map(|(widest, longest)| json!({ "mean_wait_of_widest": widest, "longest_wait": longest }));
                 json!({ "present": present, "best": best })
             }),
             "conclusion": self.conclusion(),

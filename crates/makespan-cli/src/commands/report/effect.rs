@@ -34,11 +34,11 @@ impl TaskWaits {
         Self(waits)
     }
 
-    /// Returns the mean wait of some tasks, and the longest wait of all tasks, in seconds.
-    pub fn mean_and_longest(&self, tasks: &[TaskId]) -> (f64, f64) {
+    /// Returns the mean wait of some tasks in seconds.
+    pub fn mean(&self, tasks: &[TaskId]) -> f64 {
         let waits = tasks.iter().filter_map(|task| self.0[task.index()]).map(|one| one.0);
         let (count, sum) = waits.fold((0.0, 0.0), |(count, sum): (f64, f64), wait| (count + 1.0, sum + wait));
-        (sum / count.max(1.0), self.0.iter().flatten().map(|one| one.0).fold(0.0, f64::max))
+        sum / count.max(1.0)
     }
 
     /// Returns the number of tasks that ended.
