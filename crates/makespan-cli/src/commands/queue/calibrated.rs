@@ -60,11 +60,11 @@ fn calibrated(
         let (Some(start), Some(early), Some(late)) = (one.outlook.start, one.outlook.early, one.outlook.late) else {
             continue;
         };
-        let job = &queue.jobs[one.job];
-        let job = key(&job.shown, job.submitted);
+        let waiting = &queue.jobs[one.job];
+        let job = key(&waiting.shown, waiting.submitted);
         let mut own = StartForecast { job, made: queue.now, early, start, late, range: None, started: None };
         // The job cannot start before its begin time, whatever earlier forecasts missed.
-        let bound = queue.jobs[one.job].eligible.map_or(queue.now, |begin| begin.max(queue.now)).min(start);
+        let bound = waiting.eligible.map_or(queue.now, |begin| begin.max(queue.now)).min(start);
         own.range = calibration.range(&own).map(|(early, late)| (early.max(bound), late));
         if let Some((early, late)) = own.range {
             (one.outlook.early, one.outlook.late) = (Some(early), Some(late));
