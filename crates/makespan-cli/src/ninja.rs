@@ -168,7 +168,7 @@ impl Build {
             graph: &graph,
             pools: self.copy.pools(),
             log: &log,
-            deps: &deps,
+            deps: &DepsLog::read(&deps).map_err(|error| miette!("{error}"))?,
             words: &words,
         };
         read_ninja(output, platform, &FilesBelow(&self.folder)).map_err(wrong)
@@ -214,7 +214,8 @@ impl Build {
             return Err(miette!("{}: {problem}; run `ninja`, or remove the log", folder.join(BUILD_LOG).display()));
         }
         let file = folder.join(DEPS_LOG);
-        let deps = DepsLog::read(&read_or_empty(&file)?).map_err(|error| miette!("{}: {error}", file.display()))?;
+        let deps = read_or_empty(&file)?;
+        DepsLog::read(&deps).map_err(|error| miette!("{}: {error}", file.display()))?;
         Ok(NinjaLogs { version, folder, log, deps })
     }
 
@@ -283,7 +284,8 @@ struct NinjaLogs {
     folder: PathBuf,
     /// The text of the log of finished commands.
     log: String,
-    deps: DepsLog,
+    /// The bytes of the log of dependencies.
+    deps: Vec<u8>,
 }
 
 /// Returns the text of the log of finished commands in a folder.

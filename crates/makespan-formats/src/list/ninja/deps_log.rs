@@ -3,6 +3,8 @@
 //! The log consists of records. The record of a path gives the path the next number. The record of an output contains the
 //! number of the output, its modification time, and the numbers of the files on which the output depends.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 /// Begin of a log, with the version 4.
@@ -14,24 +16,24 @@ const IS_OUTPUT: u32 = 1 << 31;
 /// Maximum length of a record in bytes, as in ninja.
 const MAX_RECORD: usize = (1 << 19) - 1;
 
-/// The log of dependencies.
+/// The log of dependencies. It refers to the bytes from which it was read, because each command of a build reads the log.
 #[derive(Debug, Default)]
-pub struct DepsLog {
-    numbers: FxHashMap<Vec<u8>, u32>,
-    paths: Vec<Vec<u8>>,
-    /// For each output, its modification time and dependencies.
-    outputs: FxHashMap<u32, (i64, Vec<u32>)>,
+pub struct DepsLog<'a> {
+    numbers: FxHashMap<Cow<'a, [u8]>, u32>,
+    paths: Vec<Cow<'a, [u8]>>,
+    /// For each output, its modification time, and the numbers of its dependencies with four bytes each.
+    outputs: FxHashMap<u32, (i64, &'a [u8])>,
     /// Length of the complete records in bytes.
     complete: usize,
 }
 
-impl DepsLog {
+impl<'a> DepsLog<'a> {
     /// Reads a log. An incomplete record at the end, which a killed process leaves, is ignored. Returns an error if the log
     /// is of another version.
     ///
     /// # Errors
     /// The problem, as a text.
-    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+    pub fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let mut log = Self::default();
         if bytes.is_empty() {
             return Ok(log);
@@ -55,30 +57,28 @@ impl DepsLog {
         Ok(log)
     }
 
-    fn add_path(&mut self, record: &[u8]) -> bool {
+    fn add_path(&mut self, record: &'a [u8]) -> bool {
         let number_of_path = self.paths.len() as u32;
         let Some((path, check)) = record.split_last_chunk::<4>() else { return false };
         let padding = path.iter().rev().take(3).take_while(|&&byte| byte == 0).count();
         let path = &path[..path.len() - padding];
         let is_new = !path.is_empty()
             && u32::from_le_bytes(*check) == !number_of_path
-            && self.numbers.insert(path.to_vec(), number_of_path).is_none();
+            && self.numbers.insert(path.into(), number_of_path).is_none();
         if is_new {
-            self.paths.push(path.to_vec());
+            self.paths.push(path.into());
         }
         is_new
     }
 
-    fn add_output(&mut self, record: &[u8]) -> bool {
-        let words: Vec<u32> = record.chunks_exact(4).filter_map(number).collect();
-        let [output, low, high, inputs @ ..] = words.as_slice() else { return false };
-        if !record.len().is_multiple_of(4)
-            || inputs.iter().chain([output]).any(|&input| input as usize >= self.paths.len())
-        {
+    fn add_output(&mut self, record: &'a [u8]) -> bool {
+        let mut words = record.chunks_exact(4).filter_map(number);
+        let (Some(output), Some(low), Some(high)) = (words.next(), words.next(), words.next()) else { return false };
+        if !record.len().is_multiple_of(4) || words.chain([output]).any(|number| number as usize >= self.paths.len()) {
             return false;
         }
-        let mtime = (u64::from(*high) << 32 | u64::from(*low)).cast_signed();
-        self.outputs.insert(*output, (mtime, inputs.to_vec()));
+        let mtime = (u64::from(high) << 32 | u64::from(low)).cast_signed();
+        self.outputs.insert(output, (mtime, &record[12..]));
         true
     }
 
@@ -90,7 +90,8 @@ impl DepsLog {
     /// Returns the modification time of an output when its dependencies were recorded, and the dependencies.
     pub fn inputs(&self, output: &str) -> Option<(i64, impl Iterator<Item = &[u8]>)> {
         let (mtime, inputs) = self.outputs.get(self.numbers.get(output.as_bytes())?)?;
-        Some((*mtime, inputs.iter().map(|&input| self.paths[input as usize].as_slice())))
+        let paths = inputs.chunks_exact(4).filter_map(number).map(|input| &*self.paths[input as usize]);
+        Some((*mtime, paths))
     }
 
     /// Returns the bytes that record the dependencies of an output. `mtime` is in nanoseconds since 1970.
@@ -123,8 +124,8 @@ impl DepsLog {
         bytes.extend(path);
         bytes.extend(&[0; 3][..padding]);
         bytes.extend((!number).to_le_bytes());
-        self.numbers.insert(path.to_vec(), number);
-        self.paths.push(path.to_vec());
+        self.numbers.insert(path.to_vec().into(), number);
+        self.paths.push(path.to_vec().into());
         Ok(number)
     }
 }

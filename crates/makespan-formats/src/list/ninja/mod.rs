@@ -47,7 +47,7 @@ pub struct NinjaOutput<'a> {
     /// Text of `.ninja_log`.
     pub log: &'a str,
     /// Content of `.ninja_deps`.
-    pub deps: &'a DepsLog,
+    pub deps: &'a DepsLog<'a>,
     /// First words of the command of each job. They name the folder and the logs of the build.
     pub words: &'a [String],
 }
@@ -165,7 +165,7 @@ impl JobsBefore<'_> {
 }
 
 /// Returns the files on which an edge depends according to its last run, under the rules of ninja.
-fn recorded(edge: &DirtyEdge<'_>, outputs: &[&str], deps: &DepsLog, files: &dyn BuildFiles) -> Vec<String> {
+fn recorded(edge: &DirtyEdge<'_>, outputs: &[&str], deps: &DepsLog<'_>, files: &dyn BuildFiles) -> Vec<String> {
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     if edge.deps.is_empty() {
         let content = Some(&edge.depfile).filter(|depfile| !depfile.is_empty()).and_then(|depfile| files.read(depfile));
