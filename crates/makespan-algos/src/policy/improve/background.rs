@@ -19,6 +19,12 @@ pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut SearchCourse
 const SLICE: Duration = Duration::from_millis(10);
 /// Maximum total duration of the slices after an event.
 const ENOUGH: Duration = Duration::from_secs(1);
+/// Time from the last event to the beginning of a search. If tasks end more often than this, a search between events
+/// would find nothing, and would only take processor time from the tasks.
+const QUIET: Time = Time::from_ticks(500_000_000);
+/// Minimum time between the begins of two searches at events, as a multiple of the duration of the first search. Tasks that
+/// could start wait for such a search.
+const REST: u32 = 50;
 /// Time from the beginning of a search to the first check for a better plan. After each check, the time to the next
 /// check doubles.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
@@ -28,6 +34,8 @@ const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
 /// A search on a thread that continues to improve the plan. The thread uses a part of one core.
 pub(super) struct Background<P> {
     share: f64,
+    /// The instant from which a search at an event is possible again.
+    rested: Option<Instant>,
     worker: Option<(Sender<Work<P>>, JoinHandle<()>)>,
     found: Arc<Mutex<Option<P>>>,
     /// The signal that stops the current search.
@@ -54,6 +62,7 @@ impl<P: Clone + Send + 'static> Background<P> {
     pub fn new(share: f64) -> Self {
         Self {
             share: share.clamp(0.01, 1.0),
+            rested: None,
             worker: None,
             found: Arc::default(),
             stop: Stop::default(),
@@ -68,9 +77,20 @@ impl<P: Clone + Send + 'static> Background<P> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Returns whether a search at an event may begin ([`REST`]).
+    pub fn may_search(&self, at: Instant) -> bool {
+        self.rested.is_none_or(|rested| rested <= at)
+    }
+
+    /// Records that a search at an event began at the instant `begin` and has just ended.
+    pub fn rest(&mut self, begin: Instant) {
+        self.rested = Some(begin + begin.elapsed() * REST);
+    }
+
     /// Updates the search after an event. If `changed` is set, the plan has changed, so the search of the old plan
     /// ends. If `is_settled` is set, the plan cannot be improved, and no search begins. Otherwise, a search of the
-    /// plan that `work` returns begins at the next call without a change.
+    /// plan that `work` returns begins at the next call without a change. In the view of a call with a change, tasks that
+    /// have just started are still waiting.
     ///
     /// Returns the instant at which this function must be called next, even if no event occurs. Returns `None` if no
     /// search is running, no processor is free, or the thread has used its time for this plan.
@@ -83,9 +103,7 @@ impl<P: Clone + Send + 'static> Background<P> {
     ) -> Option<Time> {
         if changed {
             self.end();
-            // In the view, tasks that have just started are still waiting. So the search begins a little later, at the
-            // next call.
-            let soon = view.now + Time::from_ticks(1_000_000);
+            let soon = view.now + QUIET;
             return (!is_settled).then_some(soon);
         }
         if !self.is_going

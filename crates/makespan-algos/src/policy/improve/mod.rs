@@ -11,6 +11,8 @@ mod promise;
 mod tests;
 mod tied;
 
+use std::time::Instant;
+
 use makespan_core::{Decision, Event, Objective, Policy, Reservation, Schedule, Stop, TaskId, Time, View};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -149,8 +151,8 @@ impl Improve {
         policy
     }
 
-    /// Lets the search continue between events, on the fraction `share` of one core. The decisions then depend on the
-    /// machine.
+    /// Lets the search continue between events, on the fraction `share` of one core. If tasks end soon after one another,
+    /// only some events then start a search. The decisions depend on the machine.
     #[must_use]
     pub fn in_background(self, share: f64) -> Self {
         let (background, tied_background) = (Some(Background::new(share)), Some(Background::new(share)));
@@ -253,7 +255,12 @@ impl Improve {
         let Some(tied) = &mut self.tied else { return };
         let changed = events.iter().any(|event| *event != Event::Wake);
         let found = self.tied_background.as_mut().and_then(Background::take);
-        let (starts, next) = tied.on(events, view, found, changed, decisions);
+        let begin = Instant::now();
+        let search = changed && self.tied_background.as_ref().is_none_or(|background| background.may_search(begin));
+        let (starts, next) = tied.on(events, view, found, search, decisions);
+        if let Some(background) = self.tied_background.as_mut().filter(|_| search) {
+            background.rest(begin);
+        }
         let background = self.tied_background.as_mut();
         let look = background.and_then(|background| {
             background.go_on(changed || starts, tied.is_settled(), view, || tied.improvement(view))
@@ -280,7 +287,12 @@ impl Policy for Improve {
         }
         let new = self.kept.hear(events, view);
         let changed = !new.is_empty() || events.iter().any(|event| *event != Event::Wake);
-        let (outlook, planned) = self.plan(view, new, changed);
+        let begin = Instant::now();
+        let search = changed && self.background.as_ref().is_none_or(|background| background.may_search(begin));
+        let (outlook, planned) = self.plan(view, new, search);
+        if let Some(background) = self.background.as_mut().filter(|_| search) {
+            background.rest(begin);
+        }
         self.kept.renew(&mut self.promise, &planned.reserved, view);
         let starting = outlook.processors(planned.due, view);
         let changed = changed || !starting.is_empty();
