@@ -102,7 +102,11 @@ impl Different {
         let mut jobs: Vec<DifferentJob> = Vec::new();
         for number in 0..rng.random_range(2..=most) {
             let copies = number > 0 && rng.random_range(0..4) == 0;
-            let copy = || DifferentJob { is_first: !has_transfers, ..jobs[number - 1].clone() };
+            // A copy of the only task of a graph is a graph of its own, so that both tasks are equal.
+            let copy = || {
+                let last: &DifferentJob = &jobs[number - 1];
+                DifferentJob { is_first: !has_transfers || last.is_first, ..last.clone() }
+            };
             jobs.push(if copies { copy() } else { job(&jobs, rng) });
         }
         Self { nodes, jobs, has_speeds, has_transfers }

@@ -82,7 +82,10 @@ impl Relaxation {
         let tasks = tasks(instance, grid, machines.as_ref(), supplies.len())?;
         let mut waits = waits(instance, grid)?;
         let transfers = match &machines {
-            Some(machines) if instance.has_transfers() => transfers(instance, grid, machines)?,
+            Some(machines) if instance.has_transfers() => {
+                machines.check_transfers(waits.len())?;
+                transfers(instance, grid, machines)
+            }
             _ => FxHashMap::default(),
         };
         for (pair, times) in &transfers {
@@ -247,7 +250,7 @@ fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i6
 }
 
 /// Returns [`Relaxation::transfers`].
-fn transfers(instance: &Instance, grid: Grid, machines: &MachineClasses) -> Result<Transfers, CertificateError> {
+fn transfers(instance: &Instance, grid: Grid, machines: &MachineClasses) -> Transfers {
     let mut all = Transfers::default();
     for edge in instance.edges() {
         let own = machines.transfers(instance, edge.payload, grid);
@@ -259,12 +262,12 @@ fn transfers(instance: &Instance, grid: Grid, machines: &MachineClasses) -> Resu
                 }
             }
         }
-        machines.check_transfers(all.len())?;
     }
-    Ok(all)
+    all
 }
 
-/// Returns true if two tasks are equal except for their numbers, so that they can be exchanged in every schedule.
+/// Returns true if two tasks are equal except for their numbers, so that they can be exchanged in every schedule. Tasks
+/// with transfers are not compared: returns false for them.
 pub(super) fn are_equal(relaxation: &Relaxation, first: usize, second: usize) -> bool {
     let (one, other) = (&relaxation.tasks[first], &relaxation.tasks[second]);
     let neighbours = |task: usize| {
@@ -279,5 +282,5 @@ pub(super) fn are_equal(relaxation: &Relaxation, first: usize, second: usize) ->
     (one.release, one.due, one.weight, one.free_until) == (other.release, other.due, other.weight, other.free_until)
         && one.modes == other.modes
         && neighbours(first) == neighbours(second)
-        && relaxation.transfers.is_empty()
+        && relaxation.transfers.keys().all(|(from, to)| ![first, second].iter().any(|task| task == from || task == to))
 }

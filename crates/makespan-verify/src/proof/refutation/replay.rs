@@ -124,8 +124,10 @@ impl Replay {
         if self.mirrored.is_some_and(|mirrored| mirrored == first || mirrored == second) {
             return invalid("one of the two equal tasks is mirrored");
         }
+        if !self.rules.ordered.insert((first, second)) {
+            return invalid(format!("an earlier record already states that tasks {first} and {second} are equal"));
+        }
         (self.paired[first], self.paired[second]) = (true, true);
-        self.rules.ordered.insert((first, second));
         Ok(())
     }
 

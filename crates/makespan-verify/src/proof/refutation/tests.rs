@@ -8,7 +8,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use makespan_core::{Job, JobId, Need, Needs, Node, Platform, Profile, Resources, Time};
+use makespan_core::{
+    Edge, Graph, Job, JobId, Link, NamedTask, Need, Needs, Node, Payload, Platform, Profile, Resources, Task, Time,
+};
 
 use crate::proof::{DueBy, LastJob, Proof};
 use search::{Extras, refutation};
@@ -285,6 +287,30 @@ fn machines_that_differ_are_supplies() {
     // The jobs end by 4 s: two on the fast node, and one on the slow node.
     assert_eq!(makespan(5, &steps), None);
     assert_eq!(makespan(4, &[20, 9, 1, 0, 6]), None);
+}
+
+#[test]
+fn equal_tasks_without_transfers_form_pairs() {
+    // Tasks 0 and 1 take part in no transfer. Tasks 3 and 4 are equal, but both receive data from task 2.
+    let profile = || Profile::rigid(1, Time::from_seconds(5)).unwrap();
+    let task = |name: &str| NamedTask { name: name.into(), task: Task::new(profile()) };
+    let edge = |to| Edge { from: 0, to, payload: Payload::Fixed(Time::from_seconds(1)) };
+    let graph = Graph::new(["c", "d", "e"].map(task).into(), [1, 2].map(edge).into()).unwrap();
+    let jobs = vec![Job::new("a", profile()), Job::new("b", profile()), Job::compound("graph", graph)];
+    let link = Link { bandwidth: 1e9, latency: Time::ZERO };
+    let platform = Platform::cluster(2, 1).unwrap().with_interconnect(link).unwrap();
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    // The claim is that 11 s is too short. The last step is `Energy` of supply 0 from 0 to 11.
+    let below = |records: &[u64]| {
+        let steps = Refutation::encoded(&[records, &[20, 9, 0, 0, 22]].concat());
+        proven(&instance, Objective::Makespan, &Refutation { value: 12, grid: 1_000_000_000, steps })
+    };
+    let pair = [22, 0, 1];
+    assert_eq!(below(&[]), Some(12_000_000_000));
+    assert_eq!(below(&pair), Some(12_000_000_000));
+    assert_eq!(below(&[pair, pair].concat()), None);
+    assert_eq!(below(&[22, 3, 4]), None);
+    assert_eq!(below(&[22, 1, 2]), None);
 }
 
 #[test]
