@@ -50,9 +50,10 @@ impl MachineClasses {
         }
         let mut classes: Vec<Vec<usize>> = Vec::new();
         let mut numbers: FxHashMap<(Vec<_>, _), usize> = FxHashMap::default();
+        let has_transfers = instance.has_transfers();
         for node in (0..nodes).filter(|&node| instance.platform().nodes()[node].processors > 0) {
             let times = instance.different_task_ids().map(|task| instance.time_on(task, node)).collect();
-            let alone = instance.has_transfers().then_some(node);
+            let alone = has_transfers.then_some(node);
             let number = *numbers.entry((times, alone)).or_insert(classes.len());
             if number == MAX_CLASSES {
                 return unproved(format!(
@@ -76,6 +77,9 @@ impl MachineClasses {
             let mut closed = Vec::new();
             for class in instance.availability().classes().iter().filter(|class| !class.closed.is_empty()) {
                 let count = i128::from(own.intersection(&class.processors).len());
+                if count == 0 {
+                    continue;
+                }
                 closed.extend(class.closed.iter().map(|&(from, until)| (grid.down(from), grid.down(until), count)));
             }
             supplies.push(Supply::new(own.len().into(), &closed)?);

@@ -108,7 +108,7 @@ impl PriceVector {
         changes.dedup();
         let mut curve = |task: &RelaxedTask, mode: &Mode| {
             let starts = starts(&changes, task, mode);
-            meter.store(starts.len())?;
+            meter.store(starts.len().max(1))?;
             meter.spend(starts.len().saturating_mul(lines.len()))?;
             let cost = |start: i64| Some((start, cost(&lines, task, mode, start)?));
             let points: Option<Vec<(i64, i128)>> = starts.into_iter().map(cost).collect();
@@ -228,9 +228,15 @@ fn starts(changes: &[i64], task: &RelaxedTask, mode: &Mode) -> Vec<i64> {
     if head > mode.latest {
         return Vec::new();
     }
-    let begins = changes.iter().copied();
-    let ends = changes.iter().copied().chain([task.free_until]).map(|change| change.saturating_sub(mode.time));
-    let inner = begins.chain(ends).filter(|&start| head < start && start < mode.latest);
+    let between = |after: i64, before: i64| {
+        let first = changes.partition_point(|&change| change <= after);
+        let end = changes.partition_point(|&change| change < before);
+        changes[first..end.max(first)].iter().copied()
+    };
+    let time = mode.time;
+    let ends = between(head.saturating_add(time), mode.latest.saturating_add(time)).map(|change| change - time);
+    let free = [task.free_until.saturating_sub(time)].into_iter().filter(|&start| head < start && start < mode.latest);
+    let inner = between(head, mode.latest).chain(ends).chain(free);
     let mut starts: Vec<i64> = inner.chain([head, mode.latest]).collect();
     starts.sort_unstable();
     starts.dedup();
