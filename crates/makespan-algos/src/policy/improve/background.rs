@@ -42,6 +42,8 @@ pub(super) struct Background<P> {
     stop: Stop,
     /// Whether the thread has received the current plan.
     is_going: bool,
+    /// The instant from which a search of the current plan may begin.
+    quiet: Time,
     /// The time from the next check for a better plan to the check after it.
     pause: Time,
     /// The sum of the times between checks since the search began.
@@ -67,6 +69,7 @@ impl<P: Clone + Send + 'static> Background<P> {
             found: Arc::default(),
             stop: Stop::default(),
             is_going: false,
+            quiet: Time::ZERO,
             pause: FIRST_LOOK,
             waited: Time::ZERO,
         }
@@ -89,8 +92,7 @@ impl<P: Clone + Send + 'static> Background<P> {
 
     /// Updates the search after an event. If `changed` is set, the plan has changed, so the search of the old plan
     /// ends. If `is_settled` is set, the plan cannot be improved, and no search begins. Otherwise, a search of the
-    /// plan that `work` returns begins at the next call without a change. In the view of a call with a change, tasks that
-    /// have just started are still waiting.
+    /// plan that `work` returns begins at the first call that is [`QUIET`] later and has no change.
     ///
     /// Returns the instant at which this function must be called next, even if no event occurs. Returns `None` if no
     /// search is running, no processor is free, or the thread has used its time for this plan.
@@ -103,8 +105,11 @@ impl<P: Clone + Send + 'static> Background<P> {
     ) -> Option<Time> {
         if changed {
             self.end();
-            let soon = view.now + QUIET;
-            return (!is_settled).then_some(soon);
+            self.quiet = view.now + QUIET;
+            return (!is_settled).then_some(self.quiet);
+        }
+        if !self.is_going && !is_settled && view.now < self.quiet {
+            return Some(self.quiet);
         }
         if !self.is_going
             && !is_settled
