@@ -35,6 +35,7 @@ mod observer;
 #[cfg(test)]
 mod on_disk;
 mod options;
+pub mod order;
 mod process;
 pub mod profile;
 mod pruning;
@@ -43,6 +44,7 @@ mod resources;
 mod session;
 mod settle;
 mod shim;
+pub mod slots;
 mod spare;
 mod status;
 mod stem;

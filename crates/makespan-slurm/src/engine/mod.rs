@@ -5,7 +5,6 @@ mod ask;
 mod differs;
 mod mute;
 mod seats;
-mod slots;
 mod tasks;
 mod watch;
 
@@ -18,6 +17,7 @@ use makespan_core::{Outage, Platform, ProcSet, TaskId};
 use makespan_exec::engine::{
     EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
 };
+use makespan_exec::slots::NodeSlots;
 
 use crate::pilot::link::AgentMessage;
 use crate::pilot::{AttemptEnd, PilotBoard, PilotNode};
@@ -26,7 +26,6 @@ pub use ask::{Allocation, PilotOptions, PilotSize};
 use differs::Differences;
 use mute::SilentPilots;
 use seats::PilotSeat;
-use slots::Slots;
 use tasks::HeldAttempt;
 use watch::{SlurmReport, SlurmWatch};
 
@@ -83,7 +82,7 @@ struct RunSide {
 /// The nodes of the plan, the agents that serve them, and a seat for each pilot.
 #[derive(Debug)]
 struct NodeSide {
-    slots: Slots,
+    slots: NodeSlots,
     seats: Vec<PilotSeat>,
     agents: BTreeMap<PilotNode, Agent>,
     /// Places that were lost, each with the token of its last agent.
@@ -128,7 +127,7 @@ impl Pilots {
         board.sweep();
         board.beat_as_planner();
         let (sender, heard) = mpsc::channel();
-        let slots = Slots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
+        let slots = NodeSlots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
         let watch = SlurmWatch::begin(options.commands.clone(), sender.clone());
         let now = Instant::now();
         let (mute, differences) = (SilentPilots::default(), Differences::default());

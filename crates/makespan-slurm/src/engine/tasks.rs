@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use makespan_core::{TaskId, counted};
 use makespan_exec::engine::{EarlierAttempt, EngineStart, Notice, Refusal, TakenAttempt};
+use makespan_exec::order::attempt_id;
 
 use super::Pilots;
 use crate::pilot::{AttemptEnd, AttemptOrder, PilotNode};
@@ -26,11 +27,6 @@ pub(super) struct HeldAttempt {
     pub fate: Option<AttemptEnd>,
 }
 
-/// Returns the id of an attempt, which is the name of its status file.
-fn id_of(status: &str) -> String {
-    status.rsplit_once('/').map_or(status, |(_, name)| name).to_owned()
-}
-
 impl Pilots {
     /// Prepares a task. When the run allows the task to start, the engine gives it to the task's agent.
     pub(super) fn prepare(&mut self, start: &EngineStart<'_>) -> Result<(), Refusal> {
@@ -41,41 +37,17 @@ impl Pilots {
             let Some(place) = self.place_of(*slot) else {
                 return Err(passing(format!("the node {} is unavailable", self.nodes.slots.name(*slot))));
             };
-            nodes.push((place.node.clone(), here.len()));
+            nodes.push((place.node.clone(), here.clone()));
         }
         if let Some(reason) = self.drain_for(&parts, start) {
             return Err(Refusal { reason, passing: false, closing: true });
         }
-        let Some((head, here)) = parts.first() else { return Err(passing("it has no processors".into())) };
+        let Some((head, _)) = parts.first() else { return Err(passing("it has no processors".into())) };
         let Some(place) = self.place_of(*head).cloned() else { return Err(passing("its node is unavailable".into())) };
-        let join = |words: Vec<String>| words.join(",");
-        let environment = vec![
-            ("MAKESPAN_NODES".to_owned(), join(nodes.iter().map(|(name, _)| name.clone()).collect())),
-            ("MAKESPAN_NODE_PROCESSORS".to_owned(), join(nodes.iter().map(|(_, count)| count.to_string()).collect())),
-            ("MAKESPAN_CPUS".to_owned(), here.to_string()),
-        ];
-        let share = |bytes: u64| {
-            let part = u128::from(bytes) * u128::from(here.len());
-            u64::try_from(part.div_ceil(u128::from(start.allotment.max(1)))).unwrap_or(u64::MAX)
-        };
-        let order = AttemptOrder {
-            task: start.task,
-            attempt: start.attempt,
-            name: start.name.to_owned(),
-            command: start.command.to_vec(),
-            allotment: start.allotment,
-            processors: here.clone(),
-            gpus: start.gpus.map(|numbers| self.nodes.slots.gpus(*head, numbers)),
-            all_gpus: start.gpus.map(<[u64]>::to_vec).unwrap_or_default(),
-            memory: start.memory.filter(|_| self.run.limits).map(share),
-            walltime: start.walltime,
-            grace: self.options.grace,
-            files: start.files.clone(),
-            environment,
-            claim: String::new(),
-            after: Vec::new(),
-        };
-        let id = id_of(&start.files.status);
+        let limited = EngineStart { memory: start.memory.filter(|_| self.run.limits), environment: &[], ..*start };
+        let order = AttemptOrder::new(&limited, (&self.nodes.slots, *head), &nodes, self.options.grace);
+        let order = order.map_err(passing)?;
+        let id = attempt_id(&start.files.status);
         let held = HeldAttempt { id, place, order, is_let_go: false, is_given: false, again: None, fate: None };
         self.hold(held);
         Ok(())
@@ -222,7 +194,9 @@ impl Pilots {
             ids.extend(self.board.ids("run", &place));
             ids.extend(done);
             for id in ids {
-                let Some(found) = earlier.iter().find(|earlier| id_of(&earlier.files.status) == id) else { continue };
+                let Some(found) = earlier.iter().find(|earlier| attempt_id(&earlier.files.status) == id) else {
+                    continue;
+                };
                 if self.run.by_id.contains_key(&id) {
                     continue;
                 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use makespan_core::{ProcSet, Stop, Time};
+use makespan_core::{ProcSet, Stop};
 use makespan_exec::engine::{EndedBy, Engine, EngineStart, Notice, ended_by, has_succeeded};
 use makespan_exec::{Local, cores};
 
@@ -152,24 +152,7 @@ impl Agent {
         let order = &self.order;
         // The GPUs that Slurm has allocated, by Slurm's numbers.
         let gpus = order.gpus.as_ref().map(|gpus| (0..gpus.len() as u64).collect::<Vec<u64>>());
-        let start = EngineStart {
-            task: order.task,
-            name: &order.name,
-            command: &order.command,
-            attempt: order.attempt,
-            allotment: order.allotment,
-            processors: pinned,
-            is_pinned: true,
-            gpus: gpus.as_deref(),
-            memory: None,
-            walltime: order.walltime,
-            expected: Time::ZERO,
-            is_guess: false,
-            files: &order.files,
-            environment: &order.environment,
-            not_before: Duration::ZERO,
-            after: &[],
-        };
+        let start = EngineStart { processors: pinned, gpus: gpus.as_deref(), memory: None, ..order.start() };
         local.start(&start).map(drop).map_err(|refusal| (refusal.reason, refusal.passing))
     }
 

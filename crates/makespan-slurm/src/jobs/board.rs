@@ -270,7 +270,7 @@ mod tests {
         assert_eq!((board.claimant("a.1"), board.news()), (Some(claim), vec!["a.1".to_owned()]));
         board.done("a.1", &AttemptEnd::Refused("no such program".into())).unwrap();
         assert_eq!(board.ends(), [("a.1".to_owned(), AttemptEnd::Refused("no such program".into()))]);
-        let order = AttemptOrder::example();
+        let order = crate::pilot::example_order();
         board.write_order("a.1", &order).unwrap();
         assert_eq!(board.order("a.1").unwrap(), order);
         board.forget("a.1");

@@ -17,7 +17,7 @@ use super::begun::BegunAttempt;
 use super::board::{AgentBeacon, PilotBoard, PilotNode};
 use super::inherited::{GLANCE, InheritedAttempt};
 use super::link::Server;
-use super::order::AttemptEnd;
+use makespan_exec::order::AttemptEnd;
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::order::AttemptOrder;
+use makespan_exec::order::AttemptOrder;
 
 /// A running attempt that an agent has started.
 #[derive(Debug)]

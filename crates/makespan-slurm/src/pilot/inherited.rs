@@ -6,7 +6,7 @@ use makespan_exec::Local;
 use makespan_exec::engine::{EndedBy, ended_by};
 
 use super::board::{AttemptProcess, PilotBoard};
-use super::order::{AttemptEnd, AttemptOrder};
+use makespan_exec::order::{AttemptEnd, AttemptOrder};
 
 /// An attempt that a previous agent started. The process that wraps the task does not need an agent: it continues, and
 /// writes the status file.
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
         let left = AttemptProcess { shim: Identity::of_this(), boot: "b".into(), gpus: None };
-        let mut one = InheritedAttempt::new("a.1".into(), AttemptOrder::example(), left);
+        let mut one = InheritedAttempt::new("a.1".into(), crate::pilot::example_order(), left);
         let ends = [Some(EndedBy::Itself), Some(EndedBy::Us), Some(EndedBy::Signal), None];
         let fates = |one: &InheritedAttempt| ends.map(|by| one.fate_if_ended(by));
         let (exit, gone) = ((AttemptEnd::Exit(0), false), (AttemptEnd::Gone, false));

@@ -10,12 +10,37 @@ mod board;
 mod head;
 mod inherited;
 pub(crate) mod link;
-mod order;
 mod tasks;
 
 pub use agent::{AgentOptions, serve};
 pub(crate) use agent::{LEAVING, REMARK};
 pub(crate) use board::{AgentBeacon, PilotBoard, PilotNode};
 pub use head::{HeadOptions, lead};
-pub(crate) use order::{AttemptEnd, AttemptOrder, PredecessorAttempt};
+pub(crate) use makespan_exec::order::{AttemptEnd, AttemptOrder, PredecessorAttempt};
 pub(crate) use tasks::DOUBT;
+
+#[cfg(test)]
+pub(crate) fn example_order() -> AttemptOrder {
+    use makespan_core::{ProcSet, TaskId, Time};
+    use makespan_exec::engine::TaskFiles;
+
+    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let outputs = ["a.out".into(), "a.err".into()];
+    AttemptOrder {
+        task: TaskId(3),
+        attempt: 1,
+        name: "a/1".into(),
+        command: words(&["sh", "-c", "true"]),
+        allotment: 2,
+        processors: ProcSet::range(1, 2),
+        gpus: None,
+        all_gpus: vec![],
+        memory: None,
+        walltime: Some(Time::from_seconds(3)),
+        grace: std::time::Duration::from_secs(1),
+        files: TaskFiles { outputs, status: "status/a.1".into(), staging: None, is_new: false },
+        environment: vec![],
+        claim: "{}".into(),
+        after: vec![],
+    }
+}

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use makespan_core::{TaskId, Time};
-use makespan_exec::engine::{EndedBy, Engine, EngineStart, ended_by};
+use makespan_core::TaskId;
+use makespan_exec::engine::{EndedBy, Engine, ended_by};
 
 use super::agent::{Agent, REMARK};
 use super::begun::BegunAttempt;
 use super::board::AttemptProcess;
 use super::inherited::InheritedAttempt;
-use super::order::{AttemptEnd, AttemptOrder};
+use makespan_exec::order::{AttemptEnd, AttemptOrder};
 
 /// Time after the walltime until the agent ends a task. A planner normally ends the task earlier.
 const SLACK: Duration = Duration::from_secs(2);
@@ -86,25 +86,7 @@ impl Agent {
         if order.memory.is_some() {
             self.limit_memory();
         }
-        let start = EngineStart {
-            task: order.task,
-            name: &order.name,
-            command: &order.command,
-            attempt: order.attempt,
-            allotment: order.allotment,
-            processors: &order.processors,
-            is_pinned: true,
-            gpus: order.gpus.as_deref(),
-            memory: order.memory,
-            walltime: order.walltime,
-            expected: Time::ZERO,
-            is_guess: false,
-            files: &order.files,
-            environment: &order.environment,
-            not_before: Duration::ZERO,
-            after: &[],
-        };
-        let shim = match self.local.start(&start) {
+        let shim = match self.local.start(&order.start()) {
             Ok(shim) => shim,
             Err(refusal) if refusal.passing && self.ending => return self.ended(id, &AttemptEnd::Gone),
             Err(refusal) if refusal.passing => {

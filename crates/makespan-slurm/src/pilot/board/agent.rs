@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
 use super::{AgentBeacon, AttemptProcess, PLANNER_BEAT, PilotBoard, PilotNode, write};
-use crate::pilot::order::AttemptEnd;
+use makespan_exec::order::AttemptEnd;
 
 impl PilotBoard {
     /// Locks a place. The lock lasts until the returned file is dropped. Returns `None` if another agent holds the

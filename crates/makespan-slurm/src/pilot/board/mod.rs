@@ -160,8 +160,8 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::order::{AttemptEnd, AttemptOrder};
     use super::*;
+    use makespan_exec::order::AttemptEnd;
 
     #[test]
     fn an_attempt_is_in_one_place_at_a_time() {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((PilotNode::parse("x.y"), PilotNode::parse("7."), PilotNode::parse("7")), (None, None, None));
         board.make().unwrap();
         board.make_place(&place).unwrap();
-        let order = AttemptOrder::example();
+        let order = crate::pilot::example_order();
         board.give(&place, "a~1.1", &order).unwrap();
         assert_eq!(board.order(&place, "a~1.1").as_ref(), Some(&order));
         assert!(board.take(&place, "a~1.1") && !board.take(&place, "a~1.1"));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{AgentBeacon, PLANNER_BEAT, PilotBoard, PilotNode, names, write};
-use crate::pilot::order::{AttemptEnd, AttemptOrder};
+use makespan_exec::order::{AttemptEnd, AttemptOrder};
 
 impl PilotBoard {
     /// Gives an attempt to a place.

@@ -16,15 +16,18 @@ struct Slot {
 
 /// The slots, in the order of the plan.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub struct NodeSlots {
     all: Vec<Slot>,
     /// The first slot of each pilot.
     firsts: Vec<usize>,
 }
 
-impl Slots {
+impl NodeSlots {
     /// Builds the slots of a platform. `sizes` contains the number of nodes of each pilot. `hosts` contains, for each
     /// slot, the cluster node that must serve it.
+    ///
+    /// # Errors
+    /// The pilots have another number of nodes than the platform.
     pub fn of(platform: &Platform, sizes: &[usize], hosts: Vec<Option<String>>) -> Result<Self, String> {
         let mut hosts = hosts.into_iter();
         let gpus = platform.resource(Resource::GPUS);
@@ -54,6 +57,8 @@ impl Slots {
         Ok(Self { firsts: firsts.collect(), all })
     }
 
+    /// Returns the number of slots.
+    #[expect(clippy::len_without_is_empty, reason = "a platform has at least one node with processors")]
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -68,6 +73,7 @@ impl Slots {
         self.firsts.partition_point(|&first| first <= slot) - 1
     }
 
+    /// Returns the processors of a slot on the platform.
     pub fn processors(&self, slot: usize) -> &ProcSet {
         &self.all[slot].processors
     }
@@ -143,8 +149,8 @@ mod tests {
             Node { resources, ..Node::new(name, processors) }
         };
         let platform = Platform::new(vec![node("a", 2, 1), node("switch", 0, 9), node("b", 4, 2)]).unwrap();
-        let mut slots = Slots::of(&platform, &[1, 1], vec![None, Some("x".into())]).unwrap();
-        assert!(Slots::of(&platform, &[3], vec![]).is_err());
+        let mut slots = NodeSlots::of(&platform, &[1, 1], vec![None, Some("x".into())]).unwrap();
+        assert!(NodeSlots::of(&platform, &[3], vec![]).is_err());
         let parts = |text: &str| {
             let parts = slots.parts(&text.parse().unwrap()).into_iter();
             parts.map(|(slot, here)| format!("{slot}:{here}")).collect::<Vec<_>>().join(" ")
