@@ -7,6 +7,9 @@ use makespan_core::{Outage, Platform, ProcSet, TaskId, Time};
 pub use crate::process::Identity;
 pub use crate::status::{EndedBy, ended_by, has_succeeded};
 
+/// Name of the place in which a run on hosts starts its attempts ([`Engine::place`]).
+pub(crate) const HOSTS_PLACE: &str = "ssh:hosts";
+
 /// One attempt at a task, as the engine receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineStart<'a> {

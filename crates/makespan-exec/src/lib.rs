@@ -23,6 +23,7 @@ mod folder;
 mod gpus;
 mod group;
 mod halt;
+pub mod hosts;
 mod intake;
 mod jobserver;
 pub mod journal;

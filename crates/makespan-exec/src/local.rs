@@ -17,7 +17,7 @@ use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::engine::{EarlierAttempt, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
+use crate::engine::{EarlierAttempt, Engine, EngineStart, HOSTS_PLACE, LeftProcesses, Notice, Refusal, TakenAttempt};
 use crate::folder::Folder;
 use crate::group::{ControlGroup, NO_GROUP};
 use crate::jobserver::{JobserverStyle, Lender};
@@ -167,7 +167,13 @@ impl Local {
     /// not exist any more. Returns when these processes have ended.
     pub fn end_left_in(folder: &Path, grace: Duration) {
         let (name, value) = mark(folder);
-        Traces { marks: vec![format!("{name}={value}")], ..Traces::default() }.end(grace);
+        Self::end_marked(&format!("{name}={value}"), grace);
+    }
+
+    /// Ends all processes on this machine with this environment variable, `NAME=value`, except this process and its
+    /// ancestors. Returns when these processes have ended.
+    pub fn end_marked(mark: &str, grace: Duration) {
+        Traces { marks: vec![mark.to_owned()], ..Traces::default() }.end(grace);
     }
 
     /// Kills the remaining processes of the task with this name on this machine, after its shim has ended. Returns
@@ -215,6 +221,9 @@ impl Engine for Local {
 
     fn follows(&self, place: &str) -> Result<(), String> {
         // Earlier versions also wrote the id of a boot.
+        if place == HOSTS_PLACE {
+            return Err("jobs of this run may still run on its hosts; resume the run with the same --on".into());
+        }
         if let Some((engine, kind)) = place.split_once(':') {
             let engine = if kind == "pilot" { engine } else { place };
             return Err(format!("jobs of this run may still run on {engine}; resume the run with --on {engine}"));

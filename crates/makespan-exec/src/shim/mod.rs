@@ -228,7 +228,7 @@ impl Shim {
     /// Closes the files of the job. Returns whether the shim can run another job.
     fn is_free(&mut self, order: &ShimOrder) -> bool {
         self.files = None;
-        let is_plain = order.memory.is_none() && order.staging.is_none() && !order.is_tied;
+        let is_plain = order.memory.is_none() && order.staging.is_none();
         let is_disturbed = self.asked || self.killing || self.stopped || self.reason.is_some();
         is_plain && !is_disturbed && self.is_reusable && self.membership.is_usable()
     }
