@@ -64,7 +64,7 @@ pub use service::{
 pub use setting::SettingOptions;
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, TrainingJobs};
-pub use slurm::{SlurmMode, SlurmOptions};
+pub use slurm::{RunTarget, SlurmOptions};
 pub use source::{SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 pub use target::{JobOptions, JobTarget, LogsOptions};
 pub use time_limit::{TimeLimit, WaitTime};
@@ -493,8 +493,8 @@ pub struct StatusOptions {
 #[derive(Args)]
 pub struct AgentOptions {
     /// The folder of the run
-    #[arg(long, value_name = "DIR")]
-    pub folder: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["connect", "host"])]
+    pub folder: Option<PathBuf>,
     /// Start an agent on each node of this allocation, instead of running as one agent
     #[arg(long)]
     pub head: bool,
@@ -507,6 +507,12 @@ pub struct AgentOptions {
     /// Run this attempt; the current Slurm job was submitted for it
     #[arg(long, value_name = "ATTEMPT", conflicts_with = "head")]
     pub job: Option<String>,
+    /// Connect standard input and output with the agent of this host, as `run --on ssh` does
+    #[arg(long, exclusive = true)]
+    pub connect: bool,
+    /// Run the agent of this host, with its files in this folder
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    pub host: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -1,25 +1,45 @@
-//! The options for runs on Slurm.
+//! The options for runs on other machines.
 
-use clap::{Args, ValueEnum};
+use std::path::Path;
 
-/// The way in which a run uses a Slurm cluster.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SlurmMode {
-    /// Pilots: allocations of Slurm in which an agent on each node starts the jobs
+use clap::Args;
+use makespan_exec::hosts::HostSpec;
+
+/// The machines on which a run starts its jobs, if not on this machine.
+#[derive(Clone, PartialEq, Eq)]
+pub enum RunTarget {
+    /// Pilots: allocations of Slurm in which an agent on each node starts the jobs.
     Slurm,
-    /// One Slurm job for each job, all submitted at once; the cluster decides when they start, even after this program
-    /// has ended
-    #[value(name = "slurm:jobs")]
+    /// One Slurm job for each job, all submitted at once. The cluster decides when they start, even after this program
+    /// has ended.
     SlurmJobs,
+    /// Hosts, with OpenSSH.
+    Hosts(Vec<HostSpec>),
+}
+
+/// Parses the value of `--on`.
+fn target(text: &str) -> Result<RunTarget, String> {
+    match text {
+        "slurm" => Ok(RunTarget::Slurm),
+        "slurm:jobs" => Ok(RunTarget::SlurmJobs),
+        _ => match text.strip_prefix("ssh:") {
+            Some(list) => HostSpec::list(list).map(RunTarget::Hosts),
+            None if Path::new(text).is_file() => HostSpec::file(Path::new(text)).map(RunTarget::Hosts),
+            None => Err("write slurm, slurm:jobs, ssh:HOST,USER@HOST*CORES,.. or the name of a file of hosts".into()),
+        },
+    }
 }
 
 #[derive(Args, Clone)]
 pub struct SlurmOptions {
-    /// Run on a cluster instead of this machine; the folder of the run must be visible on all nodes
+    /// Run on other machines: slurm, slurm:jobs, ssh:HOST,USER@HOST*CORES,.. or a file of hosts
     ///
-    /// If the command is started within an allocation of Slurm, the run uses the nodes of this allocation
-    #[arg(help_heading = "Slurm", long, value_name = "ENGINE", value_enum)]
-    pub on: Option<SlurmMode>,
+    /// The folder of the run must be visible on all machines. slurm starts the jobs in pilots, which are allocations of
+    /// Slurm. Within an allocation, it uses the nodes of this allocation. slurm:jobs submits one Slurm job for each
+    /// job. ssh starts the jobs on hosts with OpenSSH. A file of hosts has one host on each line: the name, the number
+    /// of cores, directory=DIR and tags=A,B; see docs/how-to/hosts.md
+    #[arg(help_heading = "Other machines", long, value_name = "MACHINES", value_parser = target)]
+    pub on: Option<RunTarget>,
     /// With --on slurm, nodes of a pilot [default: 1]
     #[arg(help_heading = "Slurm", long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
     pub nodes: Option<u32>,
@@ -46,4 +66,19 @@ pub struct SlurmOptions {
     /// each pilot has a time limit of at most 2 h
     #[arg(help_heading = "Slurm", long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
     pub pilots: Option<String>,
+}
+
+impl SlurmOptions {
+    /// Returns an option that has an effect only on Slurm, if one was given.
+    pub fn of_slurm(&self) -> Option<&'static str> {
+        let texts = [
+            ("--time", self.time.is_some()),
+            ("--account", self.account.is_some()),
+            ("--partition", self.partition.is_some()),
+            ("--pilots", self.pilots.is_some()),
+            ("--nodes", self.nodes.is_some()),
+            ("--slurm", !self.slurm.is_empty()),
+        ];
+        texts.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
 }

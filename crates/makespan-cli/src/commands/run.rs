@@ -9,6 +9,7 @@ mod decider;
 mod dry;
 mod exit;
 mod folder;
+mod hosts;
 mod inspect;
 mod job_changes;
 mod joblog;
@@ -39,9 +40,7 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Estimation, Instance, Platform, Schedule, TaskId, Trace};
-use makespan_exec::{
-    ExecuteOptions, Intake, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle,
-};
+use makespan_exec::{ExecuteOptions, Intake, Pinning, Stop, check, check_folder, check_machine, check_tasks, settle};
 use makespan_formats::list::Arguments;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -261,7 +260,7 @@ impl<'a> Session<'a> {
         check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
         signals::stop_the_run();
         let resumes = resume && !folder::is_empty(&execution.folder);
-        let machine = if place.is_here() { host() } else { "Slurm".to_owned() };
+        let machine = place.name();
         if let (Some(intake), None) = (&execution.intake, &stream) {
             intake.close();
         }

@@ -8,25 +8,28 @@ use miette::{Result, miette};
 
 use super::run::Cluster;
 use super::service::add_amounts;
-use crate::args::{ServeOptions, SlurmMode};
+use crate::args::{RunTarget, ServeOptions};
 use crate::input::machine_of;
 use crate::output::complain;
 
 /// Returns the machines, and the cluster if the service uses one.
 pub fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cluster>)> {
-    match options.slurm.on {
+    match &options.slurm.on {
         None => {
             let read = makespan_formats::ReadOptions { processors: options.processors, ..Default::default() };
             let machine = machine_of(&read)?.with_licences(licences(&options.licence)?);
             Ok((machine.map_err(|error| miette!("--licence: {error}"))?, None))
         }
-        Some(SlurmMode::Slurm) => {
+        Some(RunTarget::Slurm) => {
             let cluster = Cluster::on(&options.slurm, last_round(store))?;
             cluster.remarks.iter().for_each(|remark| complain(&format!("note: {remark}")));
             Ok((cluster.platform.clone(), Some(cluster)))
         }
-        Some(SlurmMode::SlurmJobs) => Err(miette!(
+        Some(RunTarget::SlurmJobs) => Err(miette!(
             "a service starts its jobs in pilots, and keeps the pilots while jobs wait or run; write --on slurm"
+        )),
+        Some(RunTarget::Hosts(_)) => Err(miette!(
+            "a service runs jobs on this machine or in pilots of Slurm; write --on slurm, or use `makespan run --on ssh`"
         )),
     }
 }

@@ -25,8 +25,8 @@ pub const INSTANCE: &str = "instance.json";
 const RESULTS: [&str; 9] =
     [PLAN, INSTANCE, RECORD, COMMANDS, PRINTED, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
 
-/// Additional folders of a run on Slurm.
-const BOARDS: [&str; 2] = ["jobs", "pilot"];
+/// Additional folders of a run on other machines.
+const BOARDS: [&str; 3] = ["hosts", "jobs", "pilot"];
 
 /// Returns the names of all files of a run other than its journal and the output of its jobs.
 pub fn results(on_cluster: bool) -> Vec<String> {

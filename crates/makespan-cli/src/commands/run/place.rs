@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use makespan::policy::RenewedPolicy;
 use makespan_core::{Instance, Platform, Policy, Schedule, TaskId, Trace};
-use makespan_exec::{ExecuteOptions, Observer, ReservedRun, notes, reserve, reserve_folder};
+use makespan_exec::{ExecuteOptions, Observer, ReservedRun, host, notes, reserve, reserve_folder};
 use miette::{Result, miette};
 
 use super::BegunPlan;
 use super::cluster::Cluster;
 use super::decider::Decider;
+use super::hosts::ClusterOfHosts;
 use super::jobs::{ClusterOfJobs, LaterPlan};
 use super::signals::outlive_the_terminal;
-use crate::args::{RunOptions, SlurmMode};
+use crate::args::{RunOptions, RunTarget};
 
 /// Inputs for the execution of a planned run.
 pub struct RunWork<'a> {
@@ -38,6 +39,11 @@ pub trait RunPlace {
     /// Returns the machines to plan for if the options state none. Returns `None` if the place is this machine,
     /// because the source of the jobs then states the machines.
     fn platform(&self) -> Option<&Platform>;
+
+    /// Returns the name of the machines for the report.
+    fn name(&self) -> String {
+        "Slurm".into()
+    }
 
     /// Returns notes for the user about the machines.
     fn remarks(&self, instance: &Instance) -> Vec<String>;
@@ -74,10 +80,11 @@ pub trait RunPlace {
 
 /// Returns the place that the options select.
 pub fn place_of(options: &RunOptions) -> Result<Box<dyn RunPlace>> {
-    Ok(match options.slurm.on {
+    Ok(match &options.slurm.on {
         None => Box::new(LocalHost),
-        Some(SlurmMode::Slurm) => Box::new(Cluster::of(options)?),
-        Some(SlurmMode::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
+        Some(RunTarget::Slurm) => Box::new(Cluster::of(options)?),
+        Some(RunTarget::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
+        Some(RunTarget::Hosts(hosts)) => Box::new(ClusterOfHosts::of(options, hosts)?),
     })
 }
 
@@ -100,6 +107,10 @@ struct LocalHost;
 impl RunPlace for LocalHost {
     fn platform(&self) -> Option<&Platform> {
         None
+    }
+
+    fn name(&self) -> String {
+        host()
     }
 
     fn remarks(&self, instance: &Instance) -> Vec<String> {
@@ -136,6 +147,28 @@ impl RunPlace for Cluster {
         let trace =
             reserved.execute_on(&mut pilots, &mut RenewedPolicy::new(work.policy()?, work.instance, again), observer);
         trace.map_err(|error| miette!("{error}"))
+    }
+}
+
+/// Hosts, with OpenSSH.
+impl RunPlace for ClusterOfHosts {
+    fn platform(&self) -> Option<&Platform> {
+        Some(&self.platform)
+    }
+
+    fn name(&self) -> String {
+        self.machines()
+    }
+
+    fn remarks(&self, _instance: &Instance) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+        let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
+        let mut hosts = self.begin(work.instance.platform(), reserved.folder(), work.grace)?;
+        let mut policy = RenewedPolicy::new(work.policy()?, work.instance, again);
+        reserved.execute_on(&mut hosts, &mut policy, observer).map_err(|error| miette!("{error}"))
     }
 }
 

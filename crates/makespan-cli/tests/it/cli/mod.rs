@@ -21,6 +21,7 @@ mod graphs;
 mod guarded;
 mod guesses;
 mod history;
+mod hosts;
 mod interrupt;
 mod joblog;
 mod kills;
