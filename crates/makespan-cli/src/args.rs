@@ -295,6 +295,9 @@ pub struct PlanOptions {
     /// Where the memory of jobs comes from: stated, or learned from the peaks in --history
     #[arg(long, value_enum, value_name = "SOURCE", default_value = "stated", requires_if("learned", "history"))]
     pub memory: MemorySource,
+    /// Print the critical chains of compound jobs with their windows, and the resolved collisions (critical-jobs)
+    #[arg(long)]
+    pub explain: bool,
     /// Write the schedule with its bounds as JSON
     #[arg(help_heading = "Files that are written", long, short, value_name = "FILE.json")]
     pub output: Option<PathBuf>,

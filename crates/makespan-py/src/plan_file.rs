@@ -65,6 +65,7 @@ fn of_schedule(instance: &Core, file: ScheduleFile) -> Result<Planned, String> {
 fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Result<Strategy, String> {
     let variants = entry.variants.into_iter().map(|variant| Variant::new(instance, variant.schedule)).collect();
     Strategy::new(variants, |variant| variant.schedule != *chosen)
+        .map(|strategy| strategy.with_chains(entry.chains))
         .ok_or_else(|| "strategy.variants: the list is empty".into())
 }
 

@@ -1,7 +1,8 @@
 //! The critical jobs method as a scheduler.
 
 use makespan_core::{
-    FreeTime, Instance, JobId, Objective, Schedule, Strategy, Time, Unavailable, Unsupported, Variant, counted,
+    ChainReport, FreeTime, Instance, JobId, Objective, Schedule, Strategy, Time, Unavailable, Unsupported, Variant,
+    counted,
 };
 
 use super::packed::needs_counts;
@@ -11,6 +12,7 @@ use crate::kernel::chains::collisions::Collision;
 use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::draft::Draft;
+use crate::kernel::chains::explain::explain;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{SqueezeResult, squeeze};
@@ -122,11 +124,12 @@ impl Scheduler for CriticalJobs {
         context.bounds.push(makespan_bounds::cost::cheapest(instance));
         let problem = self.method.problem(instance);
         let planner = Planner::new(instance, &problem, self);
-        let (mut variants, remarks) = planner.variants(&problem, context);
+        let (mut plans, remarks) = planner.plans(context);
         context.remarks.extend(remarks);
         if self.method.settings.criterion == Criterion::Utilisation {
-            variants.extend(self.cheap_variants(instance, context));
+            plans.extend(self.cheap_plans(instance, context));
         }
+        let mut variants: Vec<Variant> = plans.iter().map(|plan| planner.variant(&problem, plan)).collect();
         let late = |variant: &Variant| planner.late(&variant.schedule);
         // Return only the variants with the fewest late jobs.
         let fewest = variants.iter().map(late).min();
@@ -138,19 +141,23 @@ impl Scheduler for CriticalJobs {
             };
             (late(variant), value)
         });
-        Ok(strategy.map_or_else(|| Schedule::default().into(), Plan::from))
+        let Some(strategy) = strategy else { return Ok(Schedule::default().into()) };
+        let chosen = &strategy.variants()[strategy.chosen()];
+        let plan = plans.iter().find(|plan| planner.variant(&problem, plan) == *chosen);
+        let chains = plan.map_or_else(ChainReport::default, |plan| planner.report(plan));
+        Ok(strategy.with_chains(chains).into())
     }
 }
 
 impl CriticalJobs {
-    /// Returns the variants that the method finds with the cost criterion. These variants are additional candidates if
+    /// Returns the plans that the method finds with the cost criterion. These plans are additional candidates if
     /// the criterion is the utilisation. With this criterion, the method prefers long tasks that fill processors up to
     /// a deadline, but a shorter schedule may have a higher utilisation.
-    fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
+    fn cheap_plans(&self, instance: &Instance, context: &Context) -> Vec<Vec<JobSchedule>> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
         let problem = cheap.method.problem(instance);
-        Planner::new(instance, &problem, &cheap).variants(&problem, context).0
+        Planner::new(instance, &problem, &cheap).plans(context).0
     }
 }
 
@@ -174,9 +181,10 @@ struct Job<'a> {
     end: i64,
 }
 
-/// The plans of one pass, with the remarks about them. There are several plans only if there is one job.
+/// The plans of one pass, with the remarks about them. A plan has one schedule for each job, in the order in which the
+/// jobs are planned. There are several plans only if there is one job.
 struct PassPlans {
-    schedules: Vec<Vec<TaskPlace>>,
+    plans: Vec<Vec<JobSchedule>>,
     remarks: Vec<String>,
 }
 
@@ -193,30 +201,51 @@ impl<'a> Planner<'a> {
         Self { instance, method: scheduler.method, jobs }
     }
 
-    /// Returns variants from several passes. Each pass uses a larger fraction of the time from HEFT's end to the
+    /// Returns plans from several passes. Each pass uses a larger fraction of the time from HEFT's end to the
     /// deadline than the pass before it. The last pass uses all of this time. Only the remarks of the last pass are
     /// returned, because its plan is usually chosen.
-    fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
-        let (mut variants, mut remarks) = (Vec::new(), Vec::new());
+    fn plans(&self, context: &Context) -> (Vec<Vec<JobSchedule>>, Vec<String>) {
+        let (mut plans, mut remarks) = (Vec::new(), Vec::new());
         for parts in 0..=SHARES {
             let passed = self.pass(Share { parts, of: SHARES }, context);
-            variants
-                .extend(passed.schedules.iter().map(|places| Variant::new(self.instance, problem.schedule(places))));
+            plans.extend(passed.plans);
             remarks = passed.remarks;
         }
-        (variants, remarks)
+        (plans, remarks)
+    }
+
+    /// Returns the variant that consists of the schedules of all jobs.
+    fn variant(&self, problem: &GraphProblem, plan: &[JobSchedule]) -> Variant {
+        let mut places = vec![TaskPlace::default(); problem.tasks()];
+        for (job, own) in self.jobs.iter().zip(plan) {
+            let first = self.instance.job(job.id).first().index();
+            places[first..first + own.places.len()].copy_from_slice(&own.places);
+        }
+        Variant::new(self.instance, problem.schedule(&places))
+    }
+
+    /// Returns the chains and collisions of the compound jobs in a plan.
+    fn report(&self, plan: &[JobSchedule]) -> ChainReport {
+        let mut report = ChainReport::default();
+        for (job, own) in self.jobs.iter().zip(plan) {
+            let stated = self.instance.job(job.id);
+            if stated.is_compound() {
+                explain(&mut report, &job.outline, own, stated.first(), job.end);
+            }
+        }
+        report
     }
 
     /// Plans all jobs. Each job must end by its own limit: HEFT's end, plus the fraction `share` of the time from
     /// HEFT's end to the deadline of the job.
     fn pass(&self, share: Share, context: &Context) -> PassPlans {
         let Some(first) = self.jobs.first() else {
-            return PassPlans { schedules: Vec::new(), remarks: Vec::new() };
+            return PassPlans { plans: Vec::new(), remarks: Vec::new() };
         };
         let problem = first.outline.real.problem();
         let mut calendars = calendars(problem);
-        let mut places = vec![TaskPlace::default(); problem.tasks()];
-        let mut passed = PassPlans { schedules: Vec::new(), remarks: Vec::new() };
+        let mut plan = Vec::with_capacity(self.jobs.len());
+        let mut passed = PassPlans { plans: Vec::new(), remarks: Vec::new() };
         // Number of tasks of bags that take HEFT's places because no other plan was found.
         let mut unnamed = 0;
         for job in &self.jobs {
@@ -231,7 +260,7 @@ impl<'a> Planner<'a> {
                 offers.push(JobSchedule::plain(&found));
             }
             if self.jobs.len() == 1 {
-                passed.schedules.extend(offers.iter().map(|offer| offer.places.clone()));
+                passed.plans.extend(offers.iter().map(|offer| vec![offer.clone()]));
             }
             let best = offers.into_iter().min_by_key(|offer| offer.key(self.method.settings.criterion));
             if best.is_none() && self.instance.job(job.id).name.is_empty() {
@@ -239,15 +268,11 @@ impl<'a> Planner<'a> {
             } else {
                 passed.remarks.extend(self.remark(job, best.as_ref().map(|best| (best, searched)), fallback.finish()));
             }
-            let until = best.as_ref().map(|best| best.held_until(real));
-            let first = self.instance.job(job.id).first().index();
-            let own = best.map(|best| best.places).or_else(|| fallback.places()).unwrap_or_default();
-            for (number, place) in own.into_iter().enumerate() {
-                let run = place.start + real.time_on(number as u32, place.processor);
-                let until = until.as_ref().map_or(run, |until| until[number]);
+            let own = best.unwrap_or_else(|| JobSchedule::plain(&fallback));
+            for (place, until) in own.places.iter().zip(own.held_until(real)) {
                 calendars[place.processor.index()].hold(1, place.start, until);
-                places[first + number] = place;
             }
+            plan.push(own);
         }
         if unnamed > 0 {
             passed.remarks.push(format!(
@@ -256,7 +281,7 @@ impl<'a> Planner<'a> {
                 counted(unnamed, "task")
             ));
         }
-        passed.schedules.push(places);
+        passed.plans.push(plan);
         passed
     }
 

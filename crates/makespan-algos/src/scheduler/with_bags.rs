@@ -169,7 +169,8 @@ impl Scheduler for WithBags {
                 let whole = |variant: &Variant| {
                     Variant::new(instance, fills.filled(instance, original(&competing, &variant.schedule)))
                 };
-                strategy.map(whole).into()
+                let chains = strategy.chains().clone().map(|task| competing.tasks[task.index()]);
+                strategy.map(whole).with_chains(chains).into()
             }
             plan => {
                 let Some(schedule) = plan.into_schedule() else {

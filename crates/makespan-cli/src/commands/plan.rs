@@ -1,5 +1,6 @@
 //! `makespan plan`
 
+mod chains;
 mod front;
 mod search;
 mod strategy;
@@ -13,7 +14,7 @@ use makespan::Plan;
 use makespan::{Planned, Planner};
 use makespan_core::{Instance, Schedule, Stop};
 use makespan_exec::Pinning;
-use makespan_formats::gantt::NamedSchedule;
+use makespan_formats::gantt::{Marks, NamedSchedule};
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan_formats::write_swf;
@@ -47,6 +48,9 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let spent = begin.elapsed() * 2;
     let spec = search::spec(options, &instance)?;
     tree::check_options(&spec, options)?;
+    if options.explain {
+        chains::check(&spec)?;
+    }
     let PictureOptions { gantt, report, jobs, raw_names: _ } = &options.pictures;
     let targets = [&options.output, &options.swf, report, jobs, &options.period.unroll];
     let targets: Vec<&Path> = targets.into_iter().flatten().chain(gantt).map(PathBuf::as_path).collect();
@@ -140,15 +144,18 @@ fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
     let schedules: Vec<NamedSchedule<'_>> = first.chain(others).collect();
     let fronts = front.iter().map(|front| front::section(instance, front, &bounds));
     let mut sections: Vec<Section> = fronts.chain(strategy.into_iter().map(strategy::section)).collect();
+    let strategy_chains = strategy.map(makespan_core::Strategy::chains);
     if schedules.len() > 1 {
         let chosen = front.map_or_else(|| strategy.map_or(0, makespan_core::Strategy::chosen), makespan::Front::chosen);
         sections.iter_mut().for_each(|one| one.schedules = Alternatives::positions(chosen, schedules.len()));
     }
+    sections.extend(strategy_chains.into_iter().flat_map(|report| chains::sections(instance, report)));
+    let marks: Vec<Marks> = strategy_chains.into_iter().map(chains::marks).collect();
     let report = Report {
         title,
         instance,
         schedules: &schedules,
-        marks: &[],
+        marks: &marks,
         algorithm: &algorithm,
         minimised: makespan::minimised(&algorithm),
         seed: options.seed,
@@ -159,6 +166,10 @@ fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
         run: None,
     };
     write_pictures(&report, &options.pictures)?;
+    let explained = match strategy_chains {
+        Some(report) if options.explain => chains::text(instance, report),
+        _ => String::new(),
+    };
     let text = match options.format {
         Format::Json => {
             let mut text = Vec::new();
@@ -171,7 +182,8 @@ fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
             summary::remarks(&remarks),
             values(instance, &file.schedule, &bounds, makespan::minimised(&algorithm)),
             front.map_or(String::new(), |front| summary::front(instance, front, &bounds))
-                + &strategy.map_or(String::new(), strategy::text),
+                + &strategy.map_or(String::new(), strategy::text)
+                + &explained,
             summary::placements(instance, &file.schedule, "to see the placements, add --output, --gantt or --report")
         ),
     };

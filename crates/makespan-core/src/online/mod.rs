@@ -28,9 +28,7 @@ pub use failure::Failure;
 pub use fair_shares::FairShares;
 pub use left::FreeAmounts;
 pub(crate) use policy::quarter;
-pub use policy::{
-    Decision, Event, LogEntry, LoggedDecision, Policy, Running, StartPlace, View, believed_end, remaining_after,
-};
+pub use policy::{Decision, Event, LogEntry, LoggedDecision, Policy, Running, View, believed_end, remaining_after};
 pub use slurm_cycles::{Cycle, CyclePair, CycleQueue, CycleRules, SlurmCycles};
 pub use stop::Stop;
 pub use task_set::TaskSet;

@@ -2,7 +2,7 @@
 
 mod log;
 
-pub use log::{LogEntry, LoggedDecision, StartPlace};
+pub use log::{LogEntry, LoggedDecision};
 
 use crate::model::{Instance, ProcSet, TaskId, Time, Unavailable};
 use crate::online::{EndedTasks, TaskSet};

@@ -1,6 +1,7 @@
 //! Schedules, the reservations that they are built from, their objectives, and the rules that validate them.
 
 mod builder;
+mod chains;
 mod free_time;
 mod objective;
 mod pareto;
@@ -12,6 +13,7 @@ mod timeline;
 mod validate;
 
 pub use builder::ScheduleBuilder;
+pub use chains::{ChainReport, CriticalChain, ResolvedCollision, StartPlace, TaskWindow};
 pub use free_time::FreeTime;
 pub use objective::{Metrics, Objective, SeparateEnds};
 pub use pareto::undominated;

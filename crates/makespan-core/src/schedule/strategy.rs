@@ -1,7 +1,7 @@
 //! Strategies: several schedules of compound jobs with their costs.
 
 use crate::model::{Area, Instance, Profile, Time};
-use crate::schedule::{Placement, Schedule, undominated};
+use crate::schedule::{ChainReport, Placement, Schedule, undominated};
 
 /// Returns the volume V of a task: its time on one processor of speed 1. If the task does not accept one processor, V
 /// is its work on the minimum number of processors. If the task has a time for each machine, V is the shortest of
@@ -60,6 +60,7 @@ pub struct Variant {
 pub struct Strategy {
     variants: Vec<Variant>,
     chosen: usize,
+    chains: ChainReport,
 }
 
 impl Variant {
@@ -78,7 +79,7 @@ impl Strategy {
         let figures = |variant: &Variant| [i128::from(variant.finish.ticks()), variant.cost, -variant.busy];
         let variants = undominated(variants, figures);
         let chosen = (0..variants.len()).min_by_key(|&at| (key(&variants[at]), at))?;
-        Some(Self { variants, chosen })
+        Some(Self { variants, chosen, chains: ChainReport::default() })
     }
 
     /// Returns the variants, sorted by finish.
@@ -91,8 +92,19 @@ impl Strategy {
         self.chosen
     }
 
+    /// Returns the strategy with a report about the chains of the chosen variant.
+    #[must_use]
+    pub fn with_chains(self, chains: ChainReport) -> Self {
+        Self { chains, ..self }
+    }
+
+    /// Returns the chains of the chosen variant. The report is empty if no job is compound.
+    pub fn chains(&self) -> &ChainReport {
+        &self.chains
+    }
+
     /// Replaces each variant by `other(variant)`, and removes variants that are then dominated. The chosen variant
-    /// stays chosen; if it is removed, the first variant is chosen.
+    /// stays chosen; if it is removed, the first variant is chosen. The result has no report about chains.
     ///
     /// # Panics
     ///

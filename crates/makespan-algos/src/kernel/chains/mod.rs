@@ -4,6 +4,7 @@ pub mod collisions;
 pub mod criterion;
 pub mod deadline;
 pub mod draft;
+pub mod explain;
 pub mod frame;
 pub mod method;
 pub mod outline;

@@ -41,6 +41,11 @@ impl<'a> Outline<'a> {
         Self { real, types, chains: OnceLock::new(), settings: method.settings }
     }
 
+    /// Returns the chains of the job. The first call ranks the chains.
+    pub fn chains(&self) -> &[Chain] {
+        self.chains.get_or_init(|| self.real.chart.chains(self.settings.cover))
+    }
+
     /// Returns the strategy on `calendars`. `first` is HEFT's schedule on these calendars. Let E be the end of
     /// `first`, and D the deadline. If E is before D, the strategy is planned to end by E + `share` (D - E), otherwise
     /// by D.
@@ -48,8 +53,7 @@ impl<'a> Outline<'a> {
         let Share { parts, of } = share;
         let span = deadline.saturating_sub(first.finish());
         let end = if parts == of || span <= 0 { deadline } else { first.finish() + span / of * parts };
-        let real = &self.real;
-        let chains = self.chains.get_or_init(|| real.chart.chains(self.settings.cover));
+        let (real, chains) = (&self.real, self.chains());
         let chosen = self.types.as_ref().unwrap_or(real);
         strategy(&ChainJob { chosen, real, chains, calendars, first, end, held: deadline }, &self.settings)
     }

@@ -78,6 +78,9 @@ pub struct JobSchedule {
     pub reserves: Vec<Reserve>,
     /// The tasks that were moved to resolve collisions.
     pub collisions: Vec<Collision>,
+    /// For each chain, the number of variants after this chain was planned. Empty if the chains were not planned one
+    /// after another into an empty schedule.
+    pub counts: Vec<u32>,
 }
 
 impl JobSchedule {
@@ -98,7 +101,7 @@ impl JobSchedule {
     pub fn plain(draft: &Draft) -> Self {
         let Figures { cost, busy } = draft.figures();
         let (places, finish) = (draft.places().unwrap_or_default(), draft.finish());
-        Self { places, finish, cost, busy, reserves: Vec::new(), collisions: Vec::new() }
+        Self { places, finish, cost, busy, reserves: Vec::new(), collisions: Vec::new(), counts: Vec::new() }
     }
 
     /// Returns, for each task of the job, the instant until which the task holds its processor.
@@ -202,13 +205,16 @@ fn towards(task: &ChainJob, settings: &Settings, aim: &ChainAim) -> Vec<JobSched
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
     let kept = (MAX_PLACES / task.real.tasks().max(1)).clamp(1, KEPT);
+    let mut counts = Vec::with_capacity(task.chains.len());
     for chain in task.chains {
         let mut next = variants(drafts, chain, aim);
         next.sort_by_cached_key(|draft| (draft.figures().value(aim.criterion), draft.finish()));
         next.truncate(kept);
+        counts.push(next.len() as u32);
         drafts = next;
     }
-    drafts.iter().filter_map(|draft| settled(task, settings, draft, aim.room)).collect()
+    let settled = drafts.iter().filter_map(|draft| settled(task, settings, draft, aim.room));
+    settled.map(|offer| JobSchedule { counts: counts.clone(), ..offer }).collect()
 }
 
 /// Adds a chain to each draft, in up to two equally good ways.

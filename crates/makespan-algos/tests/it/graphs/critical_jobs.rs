@@ -4,8 +4,8 @@ use makespan_algos::scheduler;
 use makespan_algos::scheduler::CriticalJobs;
 use makespan_algos::{Context, Plan};
 use makespan_core::{
-    Edge, Graph, Instance, Job, Link, Metrics, NamedTask, Node, Payload, Placement, Platform, Profile, Schedule, Time,
-    validate,
+    Edge, Graph, Instance, Job, Link, Metrics, NamedTask, Node, Payload, Placement, Platform, Profile, Schedule,
+    TaskId, Time, validate,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -78,6 +78,43 @@ fn the_criterion_of_utilisation_never_lowers_it() {
         let [(in_time, cheap), (as_many, used)] = found;
         assert!(as_many > in_time || as_many == in_time && used >= cheap - 1e-9, "{found:?} {instance:?}");
     }
+}
+
+/// The chains of a strategy contain all edges, are sorted by length, and give each task exactly one window. Each task
+/// of the chosen variant runs in its window.
+#[test]
+fn a_strategy_reports_its_chains() {
+    let mut runner = TestRunner::deterministic();
+    let (mut planned, mut moved) = (0, 0);
+    for _ in 0..60 {
+        let instance = drafts().new_tree(&mut runner).unwrap().current().instance(1);
+        for spec in ["critical-jobs", "critical-jobs[start=empty,cpus=types]"] {
+            let scheduler = scheduler(spec).unwrap();
+            if scheduler.supports(&instance).is_err() {
+                continue;
+            }
+            let plan = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap();
+            let Plan::Strategy(strategy) = plan else { continue };
+            let (report, chosen) = (strategy.chains(), &strategy.variants()[strategy.chosen()].schedule);
+            assert_eq!(report.problems(&instance, chosen), Vec::<String>::new(), "{spec} {instance:?}");
+            let compound = || instance.jobs().iter().filter(|job| job.is_compound());
+            let windows = report.chains.iter().map(|chain| chain.windows.len()).sum::<usize>();
+            assert_eq!(windows as u64, compound().map(|job| job.tasks()).sum::<u64>(), "{spec} {instance:?}");
+            for task in compound().flat_map(|job| job.task_ids()) {
+                for edge in instance.incoming(task).filter(|edge| !edge.is_between_jobs(&instance)) {
+                    let has_edge = |pair: &[TaskId]| pair == [edge.from, edge.to];
+                    assert!(report.chains.iter().any(|chain| chain.tasks.windows(2).any(has_edge)), "{spec}");
+                }
+            }
+            for pair in report.chains.windows(2).filter(|pair| pair[1].rank > 1) {
+                let alone = pair[1].tasks.len() == 1;
+                assert!(pair[1].rank == pair[0].rank + 1 && (alone || pair[1].length <= pair[0].length), "{spec}");
+            }
+            planned += report.chains.iter().filter(|chain| chain.variants.is_some()).count();
+            moved += report.collisions.len();
+        }
+    }
+    assert!(planned > 0 && moved > 0, "{planned} chains were planned into an empty schedule, {moved} tasks moved");
 }
 
 #[test]

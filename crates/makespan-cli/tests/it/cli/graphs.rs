@@ -229,3 +229,34 @@ fn a_strategy_is_written_shown_and_verified() {
     rejected(&|plan| plan["strategy"]["variants"].as_array_mut().unwrap().reverse(), "not in the order of their ends");
     rejected(&|plan| plan["strategy"]["variants"][0]["colour"] = 1.into(), "colour");
 }
+
+#[test]
+fn the_chains_of_a_plan_are_shown_and_checked() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate graphs --tasks 16 --deadline 1.5 --output g.json").succeeds();
+    let plan = "plan g.json --algorithm critical-jobs";
+    let text = sandbox.makespan(&format!("{plan} --explain --output p.json --report p.html")).succeeds();
+    for part in ["critical chains of the chosen variant:", "earliest (s)", " \u{2192} ", "no collisions"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let written = sandbox.read("p.json");
+    let file: serde_json::Value = serde_json::from_str(&written).unwrap();
+    let chains = file["strategy"]["chains"].as_array().unwrap();
+    let windows: usize = chains.iter().map(|chain| chain["windows"].as_array().unwrap().len()).sum();
+    assert_eq!((windows, chains[0]["rank"].as_u64()), (16, Some(1)), "{written}");
+    sandbox.makespan("verify g.json p.json").succeeds();
+    let page = sandbox.read("p.html");
+    assert!(page.contains("Critical chains") && page.contains("Collisions"));
+    // A window that ends before its task does is an error.
+    let mut wrong = file.clone();
+    wrong["strategy"]["chains"][0]["windows"][0]["latest"] = 0.into();
+    sandbox.write("wrong.json", wrong.to_string());
+    let found = sandbox.makespan("verify g.json wrong.json");
+    assert!(found.status == Some(1) && found.out.contains("outside its window"), "{found:?}");
+    // Tasks that were planned on types of processors collide, and the text names their places.
+    let text = sandbox
+        .makespan("plan g.json --algorithm critical-jobs[start=empty,cpus=types,deadline=3] --explain")
+        .succeeds();
+    assert!(text.contains("collisions"), "{text}");
+    sandbox.makespan("plan g.json --explain").refused(&["--explain", "--algorithm critical-jobs"]);
+}

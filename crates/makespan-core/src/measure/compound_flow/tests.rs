@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::*;
 use crate::model::{Edge, Graph, NamedTask, Node, Payload, Platform, ProcSet, Profile, TaskId};
-use crate::online::StartPlace;
+use crate::schedule::StartPlace;
 
 fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)

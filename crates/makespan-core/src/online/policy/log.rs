@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Instance, TaskId, Time};
+use crate::schedule::StartPlace;
 
 /// One line of a policy's log ([`crate::Policy::log`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,15 +18,6 @@ pub struct LogEntry {
     pub task: TaskId,
     /// The decision that was made.
     pub what: LoggedDecision,
-}
-
-/// A processor, and the instant at which a task starts on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StartPlace {
-    /// Id of the processor.
-    pub processor: u32,
-    /// The instant at which the task starts.
-    pub start: Time,
 }
 
 /// A logged decision of a policy.

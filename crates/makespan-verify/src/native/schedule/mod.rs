@@ -4,6 +4,7 @@
 //! compares stated values with the schedule as integers, so rounding cannot hide a contradiction.
 
 mod bound;
+mod chains;
 mod front;
 mod placements;
 mod read;

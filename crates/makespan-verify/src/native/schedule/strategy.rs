@@ -3,10 +3,11 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Area, Instance, Objective, Schedule, Strategy, Variant, validate};
+use makespan_core::{Area, ChainReport, Instance, Objective, Schedule, Strategy, Variant, validate};
 use serde::Deserialize;
 
 use super::bound::value;
+use super::chains::{self, ChainEntry, CollisionEntry};
 use super::placements::{PlacementEntry, placements};
 use super::write::write_placements;
 use crate::native::error::{FilePlace, FormatError};
@@ -19,6 +20,8 @@ pub struct StrategyEntry {
     pub chosen: usize,
     /// Variants, in ascending order of finish.
     pub variants: Vec<VariantEntry>,
+    /// The chains and collisions of the chosen variant. Empty if the file states none.
+    pub chains: ChainReport,
 }
 
 /// A variant of a strategy. Its stated values are not checked.
@@ -43,12 +46,14 @@ impl StrategyEntry {
             busy: variant.busy,
             schedule: variant.schedule.clone(),
         };
-        Self { chosen: strategy.chosen(), variants: strategy.variants().iter().map(entry).collect() }
+        let variants = strategy.variants().iter().map(entry).collect();
+        Self { chosen: strategy.chosen(), variants, chains: strategy.chains().clone() }
     }
 
     /// Checks the variants, but not `schedule`, the main schedule of the file. Returns one sentence for each problem.
     /// The problems are variants that violate a rule, stated values that contradict the placements, a wrong order of
-    /// the variants, and a chosen variant that differs from `schedule`.
+    /// the variants, a chosen variant that differs from `schedule`, chains that are no paths, and tasks of the chosen
+    /// variant that run outside their windows.
     pub fn problems(&self, instance: &Instance, schedule: &Schedule) -> Vec<String> {
         let mut problems = Vec::new();
         for (at, variant) in self.variants.iter().enumerate() {
@@ -79,7 +84,7 @@ impl StrategyEntry {
                         .into(),
                 );
             }
-            Some(_) => {}
+            Some(_) => problems.extend(self.chains.problems(instance, schedule)),
         }
         problems
     }
@@ -95,7 +100,9 @@ impl StrategyEntry {
             write_placements(instance, &variant.schedule, writer)?;
             write!(writer, "}}")?;
         }
-        write!(writer, "]}}")
+        write!(writer, "]")?;
+        chains::write(&self.chains, instance, writer)?;
+        write!(writer, "}}")
     }
 }
 
@@ -105,6 +112,10 @@ impl StrategyEntry {
 pub(super) struct Entry {
     chosen: Scalar<Count>,
     variants: Vec<EntryVariant>,
+    #[serde(default)]
+    chains: Vec<ChainEntry>,
+    #[serde(default)]
+    collisions: Vec<CollisionEntry>,
 }
 
 #[derive(Deserialize)]
@@ -139,5 +150,6 @@ pub(super) fn read(file: &str, entry: Entry, instance: &Instance) -> Result<Stra
         let problem = format!("there are {} variants; write the position of a variant, counted from 0", variants.len());
         return Err(FormatError::content(file, FilePlace::field("strategy.chosen"), problem));
     }
-    Ok(StrategyEntry { chosen, variants })
+    let chains = chains::read(file, entry.chains, entry.collisions, instance)?;
+    Ok(StrategyEntry { chosen, variants, chains })
 }

@@ -54,6 +54,7 @@ fn what_is_written_is_read_back_exactly() {
     let strategy = Strategy::new(variants, |variant| variant.cost).unwrap();
     file.strategy = Some(StrategyEntry::new(&strategy));
     assert_eq!(read(&written(&file)), file);
+    assert!(!written(&file).contains("chains"), "a plan without chains does not state any");
     file.strategy = None;
     for selection in [Selection::Knapsack, Selection::Price(0)] {
         let rejection = Rejection { deadline: Time::from_ticks(i64::MAX), from: Time::ZERO, at: Time::ZERO, selection };
