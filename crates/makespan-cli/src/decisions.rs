@@ -89,7 +89,7 @@ fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<TaskId, String> {
     for row in log {
         if row.to_processor.is_some() {
             tasks.extend(ids.get(row.job.as_str()).map(|&task| (task, row.text.clone())));
-        } else if ["planned", "fallback", "rejected"].contains(&row.kind.as_str())
+        } else if ["planned", "fallback", "rejected", "unaffordable"].contains(&row.kind.as_str())
             && let Some(job) = jobs.get(row.job.as_str())
         {
             tasks.retain(|&task, _| !job.has_task(task));

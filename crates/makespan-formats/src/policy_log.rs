@@ -68,6 +68,7 @@ impl LogRow {
             LoggedDecision::OtherVariant { from, to } => {
                 (row.from_variant, row.to_variant) = (Some(from as u64), Some(to as u64));
             }
+            LoggedDecision::Unaffordable { cost, .. } => row.cost = Some(cost as f64 / 1e3),
             LoggedDecision::PlannedAgain { .. } | LoggedDecision::Fallback { .. } | LoggedDecision::Rejected { .. } => {
             }
         }

@@ -2,7 +2,7 @@
 
 use makespan_core::{Decision, Event, Instance, Job, JobId, Placement, Policy, Schedule, TaskId, View};
 
-use super::again::{again, calendars};
+use super::again::{PlanAgain, again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::{Departure, PlanKeeper};
 use crate::plan::{Context, Plan, Scheduler};
@@ -102,7 +102,7 @@ impl Follow {
             } else if begun && own.is_compound() {
                 self.keeper.project(view);
                 let mut calendars = calendars(instance.processors(), &self.keeper.taken(view));
-                self.keeper.add(again(view, job, &left, &mut calendars));
+                self.keeper.add(again(view, job, &left, &mut calendars, PlanAgain::default()));
             } else if !self.plan(&[job], view) {
                 self.keeper.add(before);
             }

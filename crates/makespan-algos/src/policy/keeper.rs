@@ -2,10 +2,11 @@
 //! task. A rule ([`Departure`]) decides when tasks start before and after a departure.
 
 use makespan_core::{
-    Decision, Dependence, Event, FreeAmounts, HeldAmount, Instance, Placement, ProcSet, Running, TaskId, TaskSet, Time,
-    Unavailable, View,
+    Decision, Event, FreeAmounts, HeldAmount, Placement, ProcSet, Running, TaskId, TaskSet, Time, Unavailable, View,
 };
 use rustc_hash::FxHashMap;
+
+use super::openings::{closed, expected_arrival, first_open};
 
 /// The condition under which a planned task starts. In all cases, the earlier tasks of the plan on its processors must
 /// have ended, and its data must have arrived.
@@ -16,6 +17,8 @@ pub enum Starts {
     /// There is no further condition.
     #[default]
     Early,
+    /// As `Reserved` until a node fails or a task is late, then as `Early`.
+    Auto,
 }
 
 /// The rule for the starts of tasks. There is a departure if a task does not end, or cannot start, at its planned
@@ -27,6 +30,8 @@ pub(super) enum Departure {
     /// Tasks always start in the planned order on each processor. A task may start before its planned instant, unless
     /// an earlier task of the plan waits for a resource that both tasks need.
     KeepOrder,
+    /// As `Wait` before the first departure, then as `KeepOrder`.
+    WaitThenKeepOrder,
     /// Before the first departure, tasks start at their planned instants. After the first departure, tasks start in the
     /// planned order on each processor.
     KeepOrderThen,
@@ -39,6 +44,7 @@ impl From<Starts> for Departure {
         match starts {
             Starts::Reserved => Self::Wait,
             Starts::Early => Self::KeepOrder,
+            Starts::Auto => Self::WaitThenKeepOrder,
         }
     }
 }
@@ -124,6 +130,14 @@ impl PlanKeeper {
     pub fn run_of(&self, task: TaskId) -> Option<(Time, Time)> {
         let own = self.running.iter().find(|reservation| reservation.at.task == task)?;
         Some((own.started, own.at.end - own.at.start))
+    }
+
+    /// Returns the processors of a running task of the plan.
+    pub fn processors_of(&self, task: TaskId) -> Option<&ProcSet> {
+        self.running
+            .iter()
+            .find(|reservation| reservation.at.task == task)
+            .map(|reservation| &reservation.at.processors)
     }
 
     /// Adds placements, which must not overlap with placements of the plan.
@@ -267,7 +281,10 @@ impl PlanKeeper {
     /// Returns, in ascending order, the planned tasks on processors that are expected to be down at the expected start.
     pub fn stranded(&self, view: &View<'_>) -> Vec<TaskId> {
         let on_down = |at: &Placement| {
-            view.down.iter().any(|down| at.start < down.end && !down.processors.is_disjoint(&at.processors))
+            // A task that is behind its expected start occupies its processors from now on.
+            let end = at.end.max(view.now + (at.end - at.start));
+            let meets = |down: &Unavailable| down.start < end && at.start < down.end;
+            view.down.iter().any(|down| meets(down) && !down.processors.is_disjoint(&at.processors))
         };
         let mut stranded: Vec<TaskId> = match view.down {
             [] => Vec::new(),
@@ -311,7 +328,7 @@ impl PlanKeeper {
             before.insert(&at.processors);
             let needed = || view.instance.demands(at.task).iter().map(|demand| demand.resource.index());
             if turn && view.waiting.contains(at.task) {
-                let guards = self.departure == Departure::KeepOrder && next.planned > view.now;
+                let guards = self.is_early() && next.planned > view.now;
                 let overtakes = guards && needed().any(|resource| awaited[resource]);
                 let planned = overtakes.then_some(next.planned);
                 match planned.or_else(|| self.opening(view, &next)) {
@@ -335,10 +352,16 @@ impl PlanKeeper {
         wake
     }
 
+    /// Returns whether tasks may start before their planned instants.
+    fn is_early(&self) -> bool {
+        let departure = self.departure;
+        departure == Departure::KeepOrder || departure == Departure::WaitThenKeepOrder && self.departed
+    }
+
     /// Returns whether all remaining tasks must start exactly at their planned instants.
     fn has_exact_instants(&self) -> bool {
         match self.departure {
-            Departure::Wait | Departure::KeepOrder => false,
+            Departure::Wait | Departure::KeepOrder | Departure::WaitThenKeepOrder => false,
             Departure::KeepOrderThen => !self.departed,
             Departure::Replan => true,
         }
@@ -348,7 +371,8 @@ impl PlanKeeper {
     /// planned tasks on its processors must have started.
     fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
         let Reservation { at, planned, .. } = next;
-        if self.departure == Departure::Wait && *planned > view.now {
+        let waits = matches!(self.departure, Departure::Wait | Departure::WaitThenKeepOrder) && !self.is_early();
+        if waits && *planned > view.now {
             return Some(*planned);
         }
         let arrival = view.arrival(at.task, &at.processors).filter(|&arrival| arrival > view.now);
@@ -361,37 +385,4 @@ impl PlanKeeper {
         let meeting = periods.filter(meets).filter(|period| !period.processors.is_disjoint(&at.processors));
         meeting.map(|period| period.end).min()
     }
-}
-
-/// Returns the instant at which the data of an edge have arrived, or are expected to arrive, on the processors `on`.
-/// `from` contains the expected end and the processors of the source task, or is `None` if they are unknown.
-pub(super) fn expected_arrival(
-    view: &View<'_>,
-    edge: &Dependence,
-    on: &ProcSet,
-    from: Option<(Time, &ProcSet)>,
-) -> Option<Time> {
-    let expected = || {
-        let (end, from) = from?;
-        Some(end + view.instance.platform().transfer_between(from, on, edge.payload))
-    };
-    view.ended.arrival(view.instance, edge, on).or_else(expected)
-}
-
-/// Returns the unavailable periods that have not ended, and the failures.
-pub(super) fn closed<'a>(view: &View<'a>) -> impl Iterator<Item = Unavailable> + use<'a> {
-    let (now, instance): (Time, &'a Instance) = (view.now, view.instance);
-    let given = instance.unavailable().iter().filter(move |period| period.end > now);
-    given.chain(view.down).cloned()
-}
-
-/// Returns the first instant from `start` on at which all the processors are open and stay open for `length`.
-pub(super) fn first_open(closed: &[Unavailable], processors: &ProcSet, mut start: Time, length: Time) -> Time {
-    let meets = |period: &&Unavailable, start: Time| {
-        period.start < start + length && start < period.end && !period.processors.is_disjoint(processors)
-    };
-    while let Some(period) = closed.iter().find(|period| meets(period, start)) {
-        start = period.end;
-    }
-    start
 }

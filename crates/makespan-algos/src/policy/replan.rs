@@ -3,7 +3,8 @@
 use makespan_core::{Decision, Event, Placement, Policy, Schedule, TaskId, TaskSet, Time, Unavailable, View};
 
 use super::ahead::plan_ahead;
-use super::keeper::{Departure, PlanKeeper, closed, first_open};
+use super::keeper::{Departure, PlanKeeper};
+use super::openings::{closed, first_open};
 use crate::plan::Scheduler;
 
 /// Plans all waiting tasks. If a task ends early or late, or a task arrives that is not in the plan, plans the

@@ -1,5 +1,7 @@
 //! The critical jobs method as a scheduler.
 
+mod remarks;
+
 use makespan_core::{
     ChainReport, FreeTime, Instance, JobId, Objective, Schedule, Strategy, Time, Unavailable, Unsupported, Variant,
     counted,
@@ -8,14 +10,13 @@ use makespan_core::{
 use super::packed::needs_counts;
 use super::{INSTEAD, check_supported, needs_single_processors_or, optimise, remark_parallel};
 use crate::free_time::Calendar;
-use crate::kernel::chains::collisions::Collision;
 use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::explain::explain;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::{Outline, Share};
-use crate::kernel::chains::squeeze::{SqueezeResult, squeeze};
+use crate::kernel::chains::squeeze::{SqueezeLimits, SqueezeResult, squeeze};
 use crate::kernel::chains::strategy::{JobSchedule, Settings, heft};
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
@@ -24,8 +25,6 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Number of equal parts of the time from HEFT's end to the deadline. One variant is planned to end by HEFT's end, and
 /// one by the end of each part.
 const SHARES: i64 = 4;
-/// Maximum number of collisions that are reported separately.
-const TOLD: usize = 10;
 /// Maximum total number of places that the depth-first searches of all jobs may try. A job is searched if its critical
 /// chains and HEFT both miss the deadline.
 const TRIED: u64 = 60_000;
@@ -88,11 +87,16 @@ impl CriticalJobs {
 const MAX_PROCESSORS: usize = 256;
 
 impl CriticalJobs {
+    /// Checks that the method can plan the tasks of an instance, on any number of processors.
+    pub(crate) fn supports_tasks_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
+        needs_counts(instance, instead)?;
+        needs_single_processors_or(instance, instead)
+    }
+
     /// Checks that the method can plan an instance. If the method cannot plan the instance, the error recommends
     /// `instead`.
     pub(crate) fn supports_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
-        needs_counts(instance, instead)?;
-        needs_single_processors_or(instance, instead)?;
+        Self::supports_tasks_or(instance, instead)?;
         if instance.processors() as usize > MAX_PROCESSORS {
             let what = format!(
                 "it supports at most {MAX_PROCESSORS} processors, because it stores a value for every pair of \
@@ -292,7 +296,8 @@ impl<'a> Planner<'a> {
         if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
             return None;
         }
-        match squeeze(real, calendars, job.end, TRIED / jobs) {
+        let limits = SqueezeLimits { end: job.end, budget: i64::MAX, steps: TRIED / jobs };
+        match squeeze(real, calendars, limits) {
             SqueezeResult::Found(found) => return Some(found),
             SqueezeResult::Impossible => return None,
             SqueezeResult::Unknown => {}
@@ -320,74 +325,6 @@ impl<'a> Planner<'a> {
             draft.put_on(task, place);
         }
         Some(draft)
-    }
-
-    /// Returns the remarks about the plan of one job. `best` contains the chosen schedule, and whether a search found
-    /// it.
-    fn remark(&self, job: &Job, best: Option<(&JobSchedule, bool)>, fallback: i64) -> Vec<String> {
-        let name = self.called(job.id);
-        let stated = self.instance.job(job.id).deadline.is_some();
-        let due = if stated { "its deadline" } else { "its assumed deadline" };
-        let Some((offer, searched)) = best else {
-            let end = Time::from_ticks(fallback);
-            let late = if fallback > job.end { ", too late" } else { "" };
-            return vec![format!(
-                "{name}: critical chains gave no plan that meets {due}; HEFT's plan is used instead, which ends at \
-                 {end} s{late}"
-            )];
-        };
-        if searched {
-            let end = Time::from_ticks(offer.finish);
-            return vec![format!(
-                "{name}: critical chains gave no plan that meets {due}; a plan found by a search is used instead, \
-                 which ends at {end} s"
-            )];
-        }
-        let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
-        let mut remarks: Vec<String> = each.collect();
-        remarks.extend(self.held(job, offer));
-        if offer.collisions.len() > TOLD {
-            remarks.push(format!("{name}: {} more collisions were resolved", offer.collisions.len() - TOLD));
-        }
-        remarks
-    }
-
-    /// Returns the remark about the processors that tasks without edges (isolated tasks) hold in reserve. The remark
-    /// states a fraction of the processor time from the release to the deadline, as the paper defines it: the time in
-    /// which processors run the job or are held for it.
-    fn held(&self, job: &Job, offer: &JobSchedule) -> Option<String> {
-        let name = self.called(job.id);
-        let (tasks, release) = (offer.reserves.len(), job.outline.real.release());
-        let share =
-            offer.busy as f64 / (job.outline.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
-        (tasks > 0).then(|| {
-            format!(
-                "{name}: {tasks} tasks without edges keep their processors until other tasks need these processors, \
-                 or until the deadline; this reserves {:.1} % of the processor time up to the deadline",
-                100.0 * share
-            )
-        })
-    }
-
-    fn told(&self, job: &Job, collision: &Collision) -> String {
-        let Collision { task, planned, resolved, penalty } = *collision;
-        let name = match self.instance.name(self.instance.job(job.id).task(task)) {
-            name if name.is_empty() => self.called(job.id),
-            name => format!("`{name}`"),
-        };
-        format!(
-            "{name} collided on processor {} at {} s, and now runs on processor {} from {} s (penalty: {penalty})",
-            planned.processor.0,
-            Time::from_ticks(planned.start),
-            resolved.processor.0,
-            Time::from_ticks(resolved.start)
-        )
-    }
-
-    /// Returns the name of a job in remarks. Jobs without a name are tasks of bags.
-    fn called(&self, job: JobId) -> String {
-        let name = &self.instance.job(job).name;
-        if name.is_empty() { "a task of a bag".to_owned() } else { format!("`{name}`") }
     }
 
     /// Returns the number of jobs that end after their deadline.

@@ -228,7 +228,9 @@ impl FlowMeasures {
                     plan.penalty += i128::from(penalty);
                 }
                 LoggedDecision::Fallback { .. } => *plan = Planned { fallback: true, ..Planned::default() },
-                LoggedDecision::Planned { .. } | LoggedDecision::Rejected { .. } => *plan = Planned::default(),
+                LoggedDecision::Planned { .. }
+                | LoggedDecision::Rejected { .. }
+                | LoggedDecision::Unaffordable { .. } => *plan = Planned::default(),
                 LoggedDecision::OtherVariant { .. } | LoggedDecision::PlannedAgain { .. } => self.changes += 1,
             }
         }

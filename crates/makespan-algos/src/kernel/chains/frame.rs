@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
+use super::tariff::Tariff;
 use crate::free_time::Calendar;
 use crate::kernel::graph::{GraphProblem, NEVER, Neighbour, NodeId, ProcessorId, rank};
 
@@ -94,6 +95,30 @@ impl<'a> Frame<'a> {
         frame.before = sums(&frame, &areas, GraphDirection::Before);
         frame.after = sums(&frame, &areas, GraphDirection::After);
         frame
+    }
+
+    /// Replaces the cost of each task on each processor by its charge under a tariff. Processors of different prices
+    /// are of different types.
+    #[must_use]
+    pub fn priced(mut self, tariff: &Tariff) -> Self {
+        let processors = self.problem.processors().max(1);
+        for (at, cost) in self.cost.iter_mut().enumerate() {
+            *cost = tariff.charge(*cost, at % processors);
+        }
+        if self.types {
+            let mut kinds: Vec<(u32, u32)> = Vec::new();
+            self.machines.clear();
+            for (at, kind) in self.kinds.iter_mut().enumerate() {
+                let own = (*kind, tariff.price(at));
+                let known = kinds.iter().position(|other| *other == own).unwrap_or(kinds.len());
+                if known == kinds.len() {
+                    kinds.push(own);
+                    self.machines.push(ProcessorId::at(at));
+                }
+                *kind = known as u32;
+            }
+        }
+        self
     }
 
     /// Returns the number of tasks.

@@ -1,5 +1,6 @@
 //! The critical jobs method: it ranks the chains of a compound job, plans them one by one, and resolves collisions.
 
+pub mod affordable;
 pub mod collisions;
 pub mod criterion;
 pub mod deadline;
@@ -13,6 +14,7 @@ pub mod ranking;
 pub mod reserve;
 pub mod squeeze;
 pub mod strategy;
+pub mod tariff;
 #[cfg(test)]
 mod tests;
 pub mod windows;

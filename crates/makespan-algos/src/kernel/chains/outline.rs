@@ -9,6 +9,7 @@ use super::frame::Frame;
 use super::method::Method;
 use super::ranking::Chain;
 use super::strategy::{ChainJob, JobSchedule, Settings, strategy};
+use super::tariff::Tariff;
 use crate::free_time::Calendar;
 use crate::kernel::graph::GraphProblem;
 
@@ -39,6 +40,13 @@ impl<'a> Outline<'a> {
         let real = Frame::new(instance, problem, job, false);
         let types = method.types.then(|| Frame::new(instance, problem, job, true));
         Self { real, types, chains: OnceLock::new(), settings: method.settings }
+    }
+
+    /// Replaces the costs of tasks by their charges under a tariff.
+    #[must_use]
+    pub fn priced(self, tariff: &Tariff) -> Self {
+        let types = self.types.map(|types| types.priced(tariff));
+        Self { real: self.real.priced(tariff), types, ..self }
     }
 
     /// Returns the chains of the job. The first call ranks the chains.

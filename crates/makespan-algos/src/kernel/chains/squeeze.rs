@@ -24,8 +24,23 @@ struct Search<'a> {
     /// The ready tasks: unplaced tasks without unplaced predecessors.
     ready: Vec<u32>,
     placed: usize,
+    /// The least cost of each task.
+    least: Vec<i64>,
+    /// The amount that may be spent in addition to the least costs of all unplaced tasks.
+    spare: i64,
     /// Number of places that the search may still try.
     left: u64,
+}
+
+/// The limits of a depth-first search.
+#[derive(Clone, Copy, Debug)]
+pub struct SqueezeLimits {
+    /// Latest end of the job, in ticks.
+    pub end: i64,
+    /// Maximum cost of the job, as in [`Frame::cost_on`].
+    pub budget: i64,
+    /// Maximum number of places that are tried.
+    pub steps: u64,
 }
 
 /// The result of searching a branch.
@@ -46,18 +61,19 @@ pub enum SqueezeResult<'a> {
     Unknown,
 }
 
-/// Searches for a schedule of the job that ends by `end`, on processors that are free according to `calendars`. Tries
-/// at most `steps` places. A job of more than 64 tasks is not searched.
+/// Searches for a schedule of the job that ends by `end` and costs at most `budget`, on processors that are free
+/// according to `calendars`. Tries at most `steps` places. A job of more than 64 tasks is not searched.
 ///
 /// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. This
 /// finds a schedule if one exists and `steps` is large enough. Proof: take any schedule S that ends in time. Place its
 /// tasks in the order of their starts, each on its processor in S, as early as possible. No task then ends later than
 /// in S.
 ///
-/// The search leaves a branch if a ready task would end too late on every processor. A task is ready if all its
+/// The search leaves a branch if a ready task would end too late on every processor that the budget allows. A task is ready if all its
 /// predecessors are placed. Complexity: each place takes O(m (k + log c)) for m processors with c busy periods and a
 /// task with k predecessors.
-pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> SqueezeResult<'a> {
+pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], limits: SqueezeLimits) -> SqueezeResult<'a> {
+    let SqueezeLimits { end, budget, steps } = limits;
     let tasks = frame.tasks();
     if tasks > MAX_TASKS {
         return SqueezeResult::Unknown;
@@ -70,7 +86,16 @@ pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps
     let open: Vec<u32> = (0..tasks as u32).map(|task| frame.incoming(task).count() as u32).collect();
     let ready = (0..tasks as u32).filter(|&task| open[task as usize] == 0).collect();
     let draft = Draft::new(frame, calendars.to_vec());
-    let mut search = Search { draft, tails, end, open, ready, placed: 0, left: steps };
+    let cheapest = |task: u32| {
+        let able = frame.problem().processor_ids().filter(|&on| frame.time_on(task, on) != NEVER);
+        able.map(|on| frame.cost_on(task, on)).min().unwrap_or(0)
+    };
+    let least: Vec<i64> = (0..tasks as u32).map(cheapest).collect();
+    let spare = budget.saturating_sub(least.iter().copied().fold(0, i64::saturating_add));
+    if spare < 0 {
+        return SqueezeResult::Impossible;
+    }
+    let mut search = Search { draft, tails, end, open, ready, placed: 0, least, spare, left: steps };
     match search.descend() {
         BranchResult::All => SqueezeResult::Found(search.draft),
         BranchResult::Nothing => SqueezeResult::Impossible,
@@ -122,7 +147,7 @@ impl Search<'_> {
         let rest = self.tails[task as usize] - frame.chart.times[task as usize];
         let option = |processor: ProcessorId| {
             let time = frame.time_on(task, processor);
-            if time == NEVER {
+            if time == NEVER || self.extra(task, processor) > self.spare {
                 return None;
             }
             let arrival = self.draft.arrival(task, processor);
@@ -134,7 +159,13 @@ impl Search<'_> {
         all
     }
 
+    /// Returns the cost of a task on a processor in addition to the least cost of the task.
+    fn extra(&self, task: u32, processor: ProcessorId) -> i64 {
+        self.draft.frame().cost_on(task, processor) - self.least[task as usize]
+    }
+
     fn put(&mut self, task: u32, place: TaskPlace) {
+        self.spare -= self.extra(task, place.processor);
         self.draft.put_on(task, place);
         self.placed += 1;
         self.ready.retain(|&other| other != task);
@@ -155,6 +186,9 @@ impl Search<'_> {
         }
         self.ready.push(task);
         self.placed -= 1;
+        if let Some(place) = self.draft.place(task) {
+            self.spare += self.extra(task, place.processor);
+        }
         self.draft.lift(task);
     }
 }

@@ -8,16 +8,22 @@ use super::choice::FlowChoice;
 use super::records::JobRecords;
 use super::rules::{Clock, JobFlowRules};
 use crate::free_time::Calendar;
+use crate::kernel::chains::affordable::heft_within;
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
+use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::outline::{Outline, Share};
+use crate::kernel::chains::squeeze::{SqueezeLimits, SqueezeResult, squeeze};
 use crate::kernel::chains::strategy::{JobSchedule, heft, pareto};
+use crate::kernel::chains::tariff::{Purse, Tariff};
 use crate::kernel::graph::GraphProblem;
 use crate::policy::jobs::as_graph;
 
 /// Number of equal parts into which the time from HEFT's end to the deadline is divided. Some variants are planned to
 /// end by HEFT's end, and others by the end of each part.
 const SHARES: i64 = 2;
+/// Maximum number of places that the search for a plan within the deadline and the budget tries.
+const TRIED: u64 = 20_000;
 
 /// A job as a separate instance, released now.
 pub(super) struct Alone {
@@ -51,6 +57,12 @@ pub(super) struct FlowCandidate<'a> {
     pub work: f64,
     /// Whether an earlier plan of the job was in time.
     pub promised: bool,
+    /// The maximum cost of the job in thousandths. `i64::MAX` if the job has no budget.
+    pub budget: i64,
+    /// The purse for HEFT's plan, if the job has a budget.
+    purse: Option<Purse>,
+    /// Whether a search tries to find a plan if no other plan is in time and within the budget.
+    searches: bool,
     /// The current plan of the job, if it has one.
     pub before: Option<FlowChoice>,
     outline: Outline<'a>,
@@ -77,9 +89,21 @@ impl Alone {
 
 impl<'a> FlowCandidate<'a> {
     /// Returns a candidate for a job. The candidate includes the data of earlier plans of the job.
-    pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
+    pub fn new(
+        alone: &'a Alone,
+        rules: &JobFlowRules,
+        records: &JobRecords,
+        spares: bool,
+        tariff: Option<&Tariff>,
+    ) -> Self {
         let Alone { job, released, ref instance, ref problem } = *alone;
-        let outline = Outline::new(instance, problem, JobId(0), &rules.method);
+        let mut outline = Outline::new(instance, problem, JobId(0), &rules.method);
+        if let Some(tariff) = tariff {
+            outline = outline.priced(tariff);
+        }
+        let budget = tariff.and_then(|tariff| Some((tariff, tariff.budget(job)?)));
+        let all: Vec<u32> = (0..problem.tasks() as u32).collect();
+        let purse = budget.map(|(tariff, budget)| Purse::new(instance, problem, tariff, budget, &all));
         let now = outline.real.release();
         let makespan = makespan_alone(&outline.real);
         let waited = match rules.clock {
@@ -103,6 +127,9 @@ impl<'a> FlowCandidate<'a> {
             shortest: outline.real.longest_path(),
             work: times.iter().sum(),
             promised: entry.is_some_and(|entry| entry.in_time),
+            budget: budget.map_or(i64::MAX, |(_, budget)| budget),
+            purse,
+            searches: tariff.is_some(),
             before: entry.and_then(|entry| entry.choice.clone()),
             outline,
         }
@@ -124,30 +151,54 @@ impl<'a> FlowCandidate<'a> {
         if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
     }
 
-    /// Returns whether no plan can end by the deadline.
+    /// Returns whether no plan can end by the deadline within the budget.
     pub fn is_hopeless(&self) -> bool {
-        self.real().release() + self.shortest > self.deadline
+        let poor = self.purse.as_ref().is_some_and(Purse::is_empty);
+        poor || self.real().release() + self.shortest > self.deadline
     }
 
-    /// Returns the variants that end by the deadline, sorted by the end of the job. The variants use processors that
+    /// Returns whether a plan is within the budget.
+    pub fn affords(&self, offer: &JobSchedule) -> bool {
+        offer.cost <= self.budget
+    }
+
+    /// Returns HEFT's schedule, within the budget if the job has one.
+    fn heft(&self, calendars: &[Calendar]) -> Draft<'_> {
+        match &self.purse {
+            Some(purse) => heft_within(self.real(), calendars, purse.clone()),
+            None => heft(self.real(), calendars),
+        }
+    }
+
+    /// Returns the variants that end by the deadline within the budget, sorted by the end of the job. The variants use processors that
     /// are free according to `calendars`. Each variant is planned to end by an instant between HEFT's end and `wanted`.
-    /// If HEFT's schedule ends after `wanted`, the deadline is used instead of `wanted`.
+    /// If HEFT's schedule ends after `wanted`, the deadline is used instead of `wanted`. If prices or budgets are
+    /// stated and no variant is found, a search is tried.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<JobSchedule> {
         if self.is_hopeless() {
             return Vec::new();
         }
-        let first = heft(self.real(), calendars);
+        let first = self.heft(calendars);
         let end = if self.wanted > first.finish() { self.wanted } else { self.deadline };
         let shares = if end > first.finish() { 0..=SHARES } else { SHARES..=SHARES };
         let strategy = |parts| self.outline.strategy(calendars, &first, end, Share { parts, of: SHARES });
         let mut offers: Vec<JobSchedule> = shares.flat_map(strategy).collect();
-        offers.retain(|offer| offer.finish <= self.deadline);
+        if self.searches {
+            offers.push(JobSchedule::plain(&first));
+        }
+        offers.retain(|offer| offer.finish <= self.deadline && self.affords(offer));
+        if offers.is_empty() && self.searches {
+            let limits = SqueezeLimits { end: self.deadline, budget: self.budget, steps: TRIED };
+            if let SqueezeResult::Found(found) = squeeze(self.real(), calendars, limits) {
+                offers.push(JobSchedule::plain(&found));
+            }
+        }
         pareto(offers)
     }
 
     /// Returns HEFT's schedule of the job.
     pub fn fallback(&self, calendars: &[Calendar]) -> JobSchedule {
-        JobSchedule::plain(&heft(self.real(), calendars))
+        JobSchedule::plain(&self.heft(calendars))
     }
 
     /// Returns the plan of the job that uses the variant with the index `chosen`.
@@ -159,11 +210,13 @@ impl<'a> FlowCandidate<'a> {
     }
 
     /// Returns the plan that uses HEFT's schedule `offer`, which is not a variant. If this schedule is late and
-    /// `reject` is set, the job is cancelled.
+    /// `reject` is set, or if it exceeds the budget, the job is cancelled.
     pub fn late(&self, offer: JobSchedule, reject: bool) -> FlowChoice {
         let in_time = offer.finish <= self.deadline;
         let until = offer.held_until(self.real());
-        FlowChoice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
+        let given_up = reject && !in_time || !self.affords(&offer);
+        let in_time = in_time && !given_up;
+        FlowChoice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up }
     }
 
     /// Returns the current plan if its processors are still free according to `calendars`.

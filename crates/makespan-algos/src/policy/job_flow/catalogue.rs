@@ -42,7 +42,7 @@ const OWN: [Parameter; 7] = [
     },
     Parameter { name: "late", values: "run or reject", default: "run" },
     Parameter { name: "spare", values: SPARE, default: "auto" },
-    Parameter { name: "starts", values: "early or reserved", default: "early" },
+    Parameter { name: "starts", values: "auto, early or reserved", default: "early" },
 ];
 
 const PARAMETERS: [Parameter; OWN.len() + METHOD.len()] = {
@@ -95,7 +95,12 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
             default.spare,
             &[("auto", Spare::Auto), ("always", Spare::Always), ("never", Spare::Never)],
         )?,
-        starts: one_of(spec, "starts", default.starts, &[("reserved", Starts::Reserved), ("early", Starts::Early)])?,
+        starts: one_of(
+            spec,
+            "starts",
+            default.starts,
+            &[("reserved", Starts::Reserved), ("early", Starts::Early), ("auto", Starts::Auto)],
+        )?,
         method: method(spec, &default.method)?,
     })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Decision, Event, JobId, LoggedDecision, TaskId, Time, View};
 
-use super::candidate::{Alone, FlowCandidate, longest};
+use super::candidate::{Alone, longest};
 use super::choice::{FlowChoice, delay, delayed};
 use super::rules::{Serve, Spare};
 use super::{JobFlow, is_untouched, placements};
@@ -229,7 +229,7 @@ impl JobFlow {
         };
         let alone = Alone::all(&[job], &rules, view);
         let Some(alone) = alone.first() else { return false };
-        let candidate = FlowCandidate::new(alone, &rules, &self.records, self.spares);
+        let candidate = self.candidate(alone);
         let calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
         let now = view.now.ticks();
         let later = |at: usize| {

@@ -64,7 +64,7 @@ impl<'a> FlowTable<'a> {
         let is_variant = self.rules.method.settings.start != ChainBase::Empty;
         self.in_order(order, HopelessJobs::Last, |candidate, calendars| {
             let offer = candidate.fallback(calendars);
-            let in_time = offer.finish <= candidate.deadline;
+            let in_time = offer.finish <= candidate.deadline && candidate.affords(&offer);
             in_time.then(|| if is_variant { candidate.taken(vec![offer], 0) } else { candidate.late(offer, false) })
         })
     }

@@ -1,6 +1,7 @@
 //! A metascheduler for compound jobs that arrive over time. The metascheduler plans jobs by their strategies, one by
 //! one or together.
 
+mod budget;
 mod candidate;
 mod catalogue;
 mod choice;
@@ -13,16 +14,17 @@ mod rules;
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use makespan_core::{
     Decision, Event, Instance, JobId, LogEntry, LoggedDecision, Placement, Policy, StartPlace, TaskId, TaskSet, Time,
     Unsupported, View,
 };
 
-use super::again::{again, calendars};
+use super::again::{PlanAgain, again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::PlanKeeper;
+use crate::kernel::chains::tariff::Tariff;
 use crate::kernel::graph::TaskPlace;
 use candidate::{Alone, FlowCandidate};
 pub(super) use catalogue::ENTRY;
@@ -66,6 +68,11 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 pub struct JobFlow {
     rules: JobFlowRules,
     keeper: PlanKeeper,
+    /// The prices of processors and the budgets of jobs. `None` if all processors have the same price and no job has a
+    /// budget.
+    tariff: Option<Tariff>,
+    /// The charges for the ended tasks of each job with a budget.
+    paid: BTreeMap<JobId, i64>,
     /// Whether plans reserve time for failures.
     spares: bool,
     /// Whether a failure or a late task has occurred.
@@ -88,6 +95,8 @@ impl JobFlow {
         Self {
             rules,
             keeper: PlanKeeper::new(rules.starts),
+            tariff: None,
+            paid: BTreeMap::new(),
             spares: rules.spare == Spare::Always,
             disturbed: false,
             heard: Vec::new(),
@@ -97,6 +106,11 @@ impl JobFlow {
             log: Vec::new(),
             recalled: Vec::new(),
         }
+    }
+
+    /// Returns true if no job waits to be planned and all planned tasks have ended.
+    pub(super) fn is_idle(&self) -> bool {
+        self.buffer.is_empty() && self.keeper.has_ended()
     }
 
     fn tell(&mut self, view: &View<'_>, task: TaskId, what: LoggedDecision) {
@@ -181,8 +195,7 @@ impl JobFlow {
         }
         let rules = self.rules;
         let alone = Alone::all(&jobs, &rules, view);
-        let candidates =
-            alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &self.records, self.spares)).collect();
+        let candidates = alone.iter().map(|alone| self.candidate(alone)).collect();
         let calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
         let table = FlowTable { rules: &rules, candidates, calendars };
         let flow = match rules.serve {
@@ -192,6 +205,10 @@ impl JobFlow {
         for (candidate, choice) in table.candidates.iter().zip(flow.choices) {
             self.settle(candidate, &choice, view, decisions);
         }
+    }
+
+    fn candidate<'a>(&self, alone: &'a Alone) -> FlowCandidate<'a> {
+        FlowCandidate::new(alone, &self.rules, &self.records, self.spares, self.tariff.as_ref())
     }
 
     /// Records and logs the plan of one job. Then reserves the processors of the plan or, if the plan cancels the job,
@@ -211,6 +228,9 @@ impl JobFlow {
                 view,
                 own.first(),
                 match choice.chosen {
+                    None if choice.given_up && !candidate.affords(&choice.offer) => {
+                        LoggedDecision::Unaffordable { cost: choice.offer.cost.into(), budget: candidate.budget.into() }
+                    }
                     None if choice.given_up => LoggedDecision::Rejected { finish, deadline },
                     None => LoggedDecision::Fallback { finish, deadline },
                     Some(_) => {
@@ -243,12 +263,22 @@ impl JobFlow {
         self.keeper.project(view);
     }
 
-    /// Plans the remaining tasks of a job by the rule of HEFT. Returns their placements and the end of the job. If all
-    /// tasks have started, there are no placements.
+    /// Plans the remaining tasks of a job by the rule of HEFT, and by each variant of its strategy. Returns the
+    /// placements with the earliest end of the job, and this end. If all tasks have started, there are no placements.
     fn rest(&self, job: JobId, view: &View<'_>) -> (Vec<Placement>, Time) {
         let left = unstarted(view, job);
-        let mut calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
-        let places = again(view, job, &left, &mut calendars);
+        let calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
+        let limit = self.limit(job, view);
+        let plan = |lead| again(view, job, &left, &mut calendars.clone(), PlanAgain { limit, lead });
+        let last = |places: &[Placement]| places.iter().map(|at| at.end).max();
+        let mut places = plan(None);
+        let choice = self.records.get(job).and_then(|entry| entry.choice.as_ref());
+        for variant in choice.into_iter().flat_map(|choice| &choice.variants) {
+            let other = plan(Some(variant.places.as_slice()));
+            if last(&other) < last(&places) {
+                places = other;
+            }
+        }
         let own = view.instance.job(job);
         let running = view.running.iter().filter(|running| own.has_task(running.task));
         let ends = running.map(|running| running.expected_end(view.instance, view.now));
@@ -298,6 +328,10 @@ impl Policy for JobFlow {
             self.records.recall(view.instance.job_id(entry.task), &entry.what);
         }
         let alarmed = self.is_alarmed(events, view);
+        if self.disturbed {
+            self.keeper.depart();
+        }
+        self.pay(events, view);
         events.iter().for_each(|event| self.keeper.hear(event));
         for event in events {
             if let Event::Submitted(task) = *event

@@ -19,8 +19,8 @@ pub(super) struct PlannedJob {
     pub deadline: i64,
     /// Whether the last plan of the job ends in time.
     pub in_time: bool,
-    /// The strategy of the job and the chosen variant. `None` if the strategy is unknown or was discarded, or if only
-    /// the remaining tasks of the job were planned again.
+    /// The strategy of the job and the variant that was last chosen for the whole job. `None` if the strategy is
+    /// unknown or was discarded.
     pub choice: Option<FlowChoice>,
 }
 
@@ -77,9 +77,10 @@ impl JobRecords {
         }
     }
 
-    /// Records that a job was planned again without its strategy.
+    /// Records that the remaining tasks of a job were planned again. The job keeps its strategy.
     pub fn note_again(&mut self, job: JobId, finish: i64) {
         let deadline = self.deadline(job);
-        self.entries.insert(job, PlannedJob { deadline, in_time: finish <= deadline, choice: None });
+        let choice = self.entries.remove(&job).and_then(|entry| entry.choice);
+        self.entries.insert(job, PlannedJob { deadline, in_time: finish <= deadline, choice });
     }
 }

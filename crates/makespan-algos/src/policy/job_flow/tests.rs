@@ -73,7 +73,7 @@ proptest! {
         for (&job, alone) in jobs.iter().zip(&Alone::all(&jobs, &rules, &cluster.view())) {
             let first = told.iter().find(|entry| instance.job_id(entry.task) == job && entry.what.is_of_job());
             let in_time = first.is_some_and(|entry| entry.what.finish() <= entry.what.deadline());
-            prop_assert_eq!(FlowCandidate::new(alone, &rules, &records, false).promised, in_time);
+            prop_assert_eq!(FlowCandidate::new(alone, &rules, &records, false, None).promised, in_time);
         }
     }
 
@@ -90,7 +90,7 @@ proptest! {
             let rules = JobFlowRules { goal, late, ..JobFlowRules::default() };
             let alone = Alone::all(&jobs, &rules, &view);
             let records = JobRecords::default();
-            let candidates = alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &records, false)).collect();
+            let candidates = alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &records, false, None)).collect();
             let free = PlanKeeper::new(rules.starts).taken(&view);
             let table = FlowTable { rules: &rules, candidates, calendars: calendars(instance.processors(), &free) };
             let (one, all) = (table.in_turn(), table.collective());
@@ -206,7 +206,7 @@ proptest! {
         let rules = JobFlowRules { goal: GOALS[goal], late, ..JobFlowRules::default() };
         let alone = Alone::all(&instance.ids().collect::<Vec<JobId>>(), &rules, &view);
         let records = JobRecords::default();
-        let candidates = alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &records, false)).collect();
+        let candidates = alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &records, false, None)).collect();
         let free = PlanKeeper::new(rules.starts).taken(&view);
         let table = FlowTable { rules: &rules, candidates, calendars: calendars(1, &free) };
         let found = table.collective().value.late;

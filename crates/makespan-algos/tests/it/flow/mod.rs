@@ -1,5 +1,6 @@
 //! Tests of policies on compound jobs in simulated time: tasks run as planned, and no task waits forever.
 
+mod domains;
 mod instances;
 mod job_flow;
 mod moves;

@@ -99,8 +99,8 @@ fn a_strategy_reports_its_chains() {
             assert_eq!(report.problems(&instance, chosen), Vec::<String>::new(), "{spec} {instance:?}");
             let compound = || instance.jobs().iter().filter(|job| job.is_compound());
             let windows = report.chains.iter().map(|chain| chain.windows.len()).sum::<usize>();
-            assert_eq!(windows as u64, compound().map(|job| job.tasks()).sum::<u64>(), "{spec} {instance:?}");
-            for task in compound().flat_map(|job| job.task_ids()) {
+            assert_eq!(windows as u64, compound().map(Job::tasks).sum::<u64>(), "{spec} {instance:?}");
+            for task in compound().flat_map(Job::task_ids) {
                 for edge in instance.incoming(task).filter(|edge| !edge.is_between_jobs(&instance)) {
                     let has_edge = |pair: &[TaskId]| pair == [edge.from, edge.to];
                     assert!(report.chains.iter().any(|chain| chain.tasks.windows(2).any(has_edge)), "{spec}");

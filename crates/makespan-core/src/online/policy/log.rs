@@ -71,6 +71,13 @@ pub enum LoggedDecision {
         /// Deadline of the job.
         deadline: Time,
     },
+    /// The cheapest plan exceeds the budget of the job, so the job is cancelled.
+    Unaffordable {
+        /// Cost of the cheapest plan, in thousandths.
+        cost: i128,
+        /// Budget of the job, in thousandths.
+        budget: i128,
+    },
 }
 
 impl LoggedDecision {
@@ -85,7 +92,10 @@ impl LoggedDecision {
             Self::Planned { deadline, .. } | Self::Fallback { deadline, .. } | Self::Rejected { deadline, .. } => {
                 Some(deadline)
             }
-            Self::Collision { .. } | Self::OtherVariant { .. } | Self::PlannedAgain { .. } => None,
+            Self::Collision { .. }
+            | Self::OtherVariant { .. }
+            | Self::PlannedAgain { .. }
+            | Self::Unaffordable { .. } => None,
         }
     }
 
@@ -96,7 +106,7 @@ impl LoggedDecision {
             | Self::PlannedAgain { finish }
             | Self::Fallback { finish, .. }
             | Self::Rejected { finish, .. } => Some(finish),
-            Self::Collision { .. } | Self::OtherVariant { .. } => None,
+            Self::Collision { .. } | Self::OtherVariant { .. } | Self::Unaffordable { .. } => None,
         }
     }
 
@@ -109,6 +119,7 @@ impl LoggedDecision {
             Self::PlannedAgain { .. } => "planned_again",
             Self::Fallback { .. } => "fallback",
             Self::Rejected { .. } => "rejected",
+            Self::Unaffordable { .. } => "unaffordable",
         }
     }
 }
@@ -155,6 +166,11 @@ impl LogEntry {
             LoggedDecision::Rejected { finish, deadline } => {
                 format!("is cancelled: it would end at {} s{}", short(finish), late(finish, deadline))
             }
+            LoggedDecision::Unaffordable { cost, budget } => format!(
+                "is cancelled: its cheapest plan costs {}, more than its budget of {}",
+                cost as f64 / 1e3,
+                budget as f64 / 1e3
+            ),
         }
     }
 }
