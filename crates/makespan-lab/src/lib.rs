@@ -8,6 +8,7 @@
 pub mod campaign;
 mod critical_jobs;
 mod demt;
+mod domains;
 mod error;
 mod hierarchical;
 mod mapping;

@@ -6,10 +6,12 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, value_parser};
 
 use super::{AnyCampaign, Campaign};
-use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, trees};
+use crate::{
+    LabError, critical_jobs, demt, domains, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, trees,
+};
 
 /// Every campaign.
-const CAMPAIGNS: [Entry; 9] = [
+const CAMPAIGNS: [Entry; 10] = [
     entry::<demt::DemtOptions>(),
     entry::<optimiser::OptimiserOptions>(),
     entry::<hierarchical::HierarchicalOptions>(),
@@ -19,6 +21,7 @@ const CAMPAIGNS: [Entry; 9] = [
     entry::<rcpsp::RcpspOptions>(),
     entry::<ptfs::PtfsOptions>(),
     entry::<critical_jobs::CriticalJobsOptions>(),
+    entry::<domains::DomainsOptions>(),
 ];
 
 struct Entry {

@@ -4,8 +4,18 @@ use std::fs;
 
 use crate::sandbox::Sandbox;
 
-const CAMPAIGNS: [&str; 9] =
-    ["demt", "optimiser", "hierarchical", "trees", "mapping", "parallel-graphs", "rcpsp", "ptfs", "critical-jobs"];
+const CAMPAIGNS: [&str; 10] = [
+    "demt",
+    "optimiser",
+    "hierarchical",
+    "trees",
+    "mapping",
+    "parallel-graphs",
+    "rcpsp",
+    "ptfs",
+    "critical-jobs",
+    "domains",
+];
 
 #[test]
 fn help_lists_the_campaigns_and_nothing_else() {
