@@ -19,7 +19,7 @@ const FIGURES: [(&str, Figure); 10] = [
     ("users' jobs in time", |outcome| Some(outcome.in_time as f64)),
     ("users' jobs cancelled", |outcome| Some(outcome.cancelled as f64)),
     ("users' jobs over their budget", |outcome| Some(outcome.over_budget as f64)),
-    ("charges of users' jobs", |outcome| Some(outcome.charges)),
+    ("charges of users' jobs", |outcome| outcome.users_wait.map(|_| outcome.charges)),
     ("switches and new plans", |outcome| Some(outcome.changes as f64)),
     ("users' jobs in both domains", |outcome| Some(outcome.divided as f64)),
 ];
