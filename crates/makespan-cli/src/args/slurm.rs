@@ -34,7 +34,7 @@ fn target(text: &str) -> Result<RunTarget, String> {
 pub struct SlurmOptions {
     /// Run on other machines: slurm, slurm:jobs, ssh:HOST,USER@HOST*CORES,.. or a file of hosts
     ///
-    /// The folder of the run must be visible on all machines. slurm starts the jobs in pilots, which are allocations of
+    /// On Slurm, the folder of the run must be visible on all nodes. slurm starts the jobs in pilots, which are allocations of
     /// Slurm. Within an allocation, it uses the nodes of this allocation. slurm:jobs submits one Slurm job for each
     /// job. ssh starts the jobs on hosts with OpenSSH. A file of hosts has one host on each line: the name, the number
     /// of cores, directory=DIR and tags=A,B; see docs/how-to/hosts.md

@@ -1,13 +1,14 @@
 //! The agent of a host: runs the attempts that a planner orders, and reports how they ended. An agent outlives the
 //! connection to its planner for [`super::FENCE`]. Its tasks end with it, even if it is killed.
 
+mod files;
 mod listen;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +23,8 @@ use crate::engine::{Engine, Notice};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::options::JobSetting;
-use crate::order::{AttemptEnd, AttemptOrder, attempt_id};
+use crate::order::{AttemptEnd, AttemptOrder};
+use files::{OwnFiles, id_of};
 use listen::{AgentEvent, Listener};
 
 /// Maximum time between two checks of the lease.
@@ -37,25 +39,21 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Time in which the first planner must connect, and in which another agent of the same run must end.
 const BEGIN: Duration = Duration::from_secs(20);
 
-/// A running attempt.
-#[derive(Debug)]
-struct BegunAttempt {
-    id: String,
-}
-
 /// The state of an agent.
 struct Agent {
     local: Local,
     /// Identifies this process for the planner.
     name: String,
     lease: Lease,
-    running: BTreeMap<TaskId, BegunAttempt>,
+    /// The files of attempts, if the host does not share the folder of the run.
+    files: Option<OwnFiles>,
+    running: BTreeMap<TaskId, AttemptOrder>,
     /// Attempts with a delayed start.
     delayed: Vec<(Instant, AttemptOrder)>,
     /// The reason for the delay in the last message about a delayed start.
     delayed_for: String,
-    /// Ended attempts that the planner has not recorded.
-    ended: BTreeMap<String, AttemptEnd>,
+    /// Ended attempts that the planner has not recorded, with the files to send.
+    ended: BTreeMap<String, (AttemptEnd, Vec<PathBuf>)>,
     /// The number of the connection to the planner, and its sender.
     planner: Option<(u64, FrameSender<HostMessage>)>,
     events: Receiver<AgentEvent>,
@@ -111,16 +109,21 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
 
 /// Removes the files of the agent.
 fn remove(folder: &Path) {
+    OwnFiles::remove_all(folder);
     [SOCKET, LOG, LOCK].iter().for_each(|name| drop(fs::remove_file(folder.join(name))));
     let _ = fs::remove_dir(folder);
 }
 
 impl Agent {
     fn new(opening: &Opening, folder: &Path, listener: Listener) -> Result<Self, String> {
-        let directory = opening.directory.as_ref().unwrap_or(&opening.here).into();
+        OwnFiles::remove_all(folder);
+        let files = if opening.shares { None } else { Some(OwnFiles::make(folder)?) };
+        let run = files.as_ref().map_or(Path::new(&opening.folder), OwnFiles::run).to_owned();
+        let here = if files.is_some() { run.clone() } else { opening.here.clone().into() };
+        let directory = opening.directory.as_ref().map_or(here, PathBuf::from);
         let setting = JobSetting { folder: Some(directory), niceness: None };
         let cores = cores().map_err(|error| error.to_string())?;
-        let mut local = Local::new(Path::new(&opening.folder), cores, None).with_setting(setting);
+        let mut local = Local::new(&run, cores, None).with_setting(setting);
         local.group();
         local.tie();
         listener.wake(local.waker());
@@ -128,6 +131,7 @@ impl Agent {
         Ok(Self {
             local,
             name,
+            files,
             lease: Lease::new(since_boot()),
             running: BTreeMap::new(),
             delayed: Vec::new(),
@@ -191,19 +195,22 @@ impl Agent {
             PlannerMessage::Start(order) => self.take(*order),
             PlannerMessage::End { id, kill } => self.end(&id, kill),
             PlannerMessage::Returned(beat) => self.lease.returned(beat),
-            PlannerMessage::Forget(id) => drop(self.ended.remove(&id)),
+            PlannerMessage::Forget(id) => {
+                let written = self.ended.remove(&id).map_or_else(Vec::new, |(_, written)| written);
+                self.files.iter().for_each(|files| files.forget(&written, &id));
+            }
+            PlannerMessage::File(part) => self.files.iter().for_each(|files| files.receive(&part)),
             PlannerMessage::Over => self.begin_end(),
         }
     }
 
     /// Accepts a new connection of the planner, and reports all attempts.
     fn welcome(&mut self, number: u64, sender: FrameSender<HostMessage>) {
-        let running = self.running.values().map(|begun| begun.id.clone());
-        let delayed = self.delayed.iter().map(|(_, order)| attempt_id(&order.files.status));
-        let held = running.chain(delayed).chain(self.ended.keys().cloned()).collect();
-        sender.send(HostMessage::Welcome { agent: self.name.clone(), held });
-        for (id, end) in &self.ended {
-            sender.send(HostMessage::Ended(id.clone(), end.clone()));
+        let held = self.running.values().chain(self.delayed.iter().map(|(_, order)| order)).map(id_of);
+        let held = held.chain(self.ended.keys().cloned()).collect();
+        sender.send(HostMessage::Welcome { agent: self.name.clone(), held, shares: self.files.is_none() });
+        for (id, (end, files)) in &self.ended {
+            sender.send_files(id, files.clone(), HostMessage::Ended(id.clone(), end.clone()));
         }
         self.planner = Some((number, sender));
     }
@@ -215,12 +222,15 @@ impl Agent {
     }
 
     /// Starts an attempt. If the lease has expired, the planner treats the attempt as lost, so it must not start.
-    fn take(&mut self, order: AttemptOrder) {
-        let id = attempt_id(&order.files.status);
-        let delayed = self.delayed.iter().any(|(_, order)| attempt_id(&order.files.status) == id);
-        let is_held = delayed || self.ended.contains_key(&id) || self.running.values().any(|begun| begun.id == id);
+    fn take(&mut self, mut order: AttemptOrder) {
+        let id = id_of(&order);
+        let delayed = self.delayed.iter().any(|(_, order)| id_of(order) == id);
+        let is_held = delayed || self.ended.contains_key(&id) || self.task_of(&id).is_some();
         if is_held || self.ending.is_some() || !self.lease.is_valid(since_boot()) {
             return;
+        }
+        if let Some(Err(reason)) = self.files.as_ref().map(|files| files.place(&id, &mut order)) {
+            return self.ended(id, AttemptEnd::Refused(reason), Vec::new());
         }
         if order.memory.is_some()
             && !std::mem::replace(&mut self.limits_asked, true)
@@ -231,7 +241,7 @@ impl Agent {
         match self.local.start(&order.start()) {
             Ok(_) => {
                 self.local.go(order.task, &order.claim);
-                self.running.insert(order.task, BegunAttempt { id });
+                self.running.insert(order.task, order);
             }
             Err(refusal) if refusal.passing => {
                 if self.delayed_for != refusal.reason {
@@ -240,7 +250,7 @@ impl Agent {
                 }
                 self.delayed.push((Instant::now() + PAUSE, order));
             }
-            Err(refusal) => self.ended(id, AttemptEnd::Refused(refusal.reason)),
+            Err(refusal) => self.ended(id, AttemptEnd::Refused(refusal.reason), Vec::new()),
         }
     }
 
@@ -255,24 +265,32 @@ impl Agent {
 
     fn exited(&mut self, task: TaskId) {
         let status = self.local.reap(task);
-        if let Some(begun) = self.running.remove(&task) {
-            self.ended(begun.id, AttemptEnd::Exit(status));
+        if let Some(order) = self.running.remove(&task) {
+            let files = self.files.as_ref().map_or_else(Vec::new, |files| files.written(&order, status == 0));
+            self.ended(id_of(&order), AttemptEnd::Exit(status), files);
         }
     }
 
-    fn ended(&mut self, id: String, end: AttemptEnd) {
-        self.tell(HostMessage::Ended(id.clone(), end.clone()));
-        self.ended.insert(id, end);
+    fn ended(&mut self, id: String, end: AttemptEnd, files: Vec<PathBuf>) {
+        if let Some((_, sender)) = &self.planner {
+            sender.send_files(&id, files.clone(), HostMessage::Ended(id.clone(), end.clone()));
+        }
+        self.ended.insert(id, (end, files));
+    }
+
+    /// Returns the task of a running attempt.
+    fn task_of(&self, id: &str) -> Option<TaskId> {
+        self.running.iter().find(|(_, order)| id_of(order) == id).map(|(&task, _)| task)
     }
 
     fn end(&mut self, id: &str, kill: bool) {
-        if let Some((&task, _)) = self.running.iter().find(|(_, begun)| begun.id == id) {
+        if let Some(task) = self.task_of(id) {
             return self.local.end(task, kill);
         }
         let before = self.delayed.len();
-        self.delayed.retain(|(_, order)| attempt_id(&order.files.status) != id);
+        self.delayed.retain(|(_, order)| id_of(order) != id);
         if self.delayed.len() < before {
-            self.ended(id.to_owned(), AttemptEnd::Gone);
+            self.ended(id.to_owned(), AttemptEnd::Gone, Vec::new());
         }
     }
 

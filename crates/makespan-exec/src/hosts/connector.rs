@@ -26,8 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(25);
 /// # Errors
 /// A message for the log of `ssh`.
 pub fn connect() -> Result<(), String> {
-    let output = |message: &HostMessage| send(&mut io::stdout().lock(), message).map_err(|error| error.to_string());
-    output(&HostMessage::Facts(HostFacts {
+    let output =
+        |mut message: HostMessage| send(&mut io::stdout().lock(), &mut message).map_err(|error| error.to_string());
+    output(HostMessage::Facts(HostFacts {
         host: host(),
         cores: u32::try_from(cores().map_err(|error| error.to_string())?.len()).unwrap_or(u32::MAX),
         memory: memory(),
@@ -35,18 +36,18 @@ pub fn connect() -> Result<(), String> {
     }))?;
     let mut input = BufReader::new(io::stdin());
     let opening = match receive(&mut input) {
-        Ok(Some(PlannerMessage::Open(opening))) => opening,
-        Ok(None) => return Ok(()),
+        Ok(Some(PlannerMessage::Open(opening))) => Opening { shares: shares(&opening), ..*opening },
+        Ok::<Option<PlannerMessage>, _>(None) => return Ok(()),
         Ok(Some(_)) => return Err("the first message of the planner does not open the connection".into()),
         Err(error) => return Err(format!("the first message of the planner is unknown: {error}")),
     };
     let reached = misfit(&opening).map_or(Ok(()), Err).and_then(|()| reach(&opening));
     let stream = match reached {
         Ok(stream) => stream,
-        Err(reason) => return output(&HostMessage::Unfit(reason)),
+        Err(reason) => return output(HostMessage::Unfit(reason)),
     };
     let wrong = |error: io::Error| error.to_string();
-    send(&mut &stream, &PlannerMessage::Open(opening)).map_err(wrong)?;
+    send(&mut &stream, &mut PlannerMessage::Open(Box::new(opening))).map_err(wrong)?;
     let upwards = stream.try_clone().map_err(wrong)?;
     thread::spawn(move || {
         let _ = io::copy(&mut input, &mut &upwards);
@@ -72,14 +73,23 @@ impl<W: Write> Write for Flushed<W> {
     }
 }
 
+/// Returns true if this host shares the folder of the run.
+fn shares(opening: &Opening) -> bool {
+    let token = fs::read_to_string(Path::new(&opening.folder).join(TOKEN));
+    token.is_ok_and(|token| token.trim_end() == opening.run)
+}
+
 /// Returns the reason why this host cannot run tasks of the run.
 fn misfit(opening: &Opening) -> Option<String> {
-    let token = fs::read_to_string(Path::new(&opening.folder).join(TOKEN)).unwrap_or_default();
-    if token.trim_end() != opening.run {
+    if !opening.shares && !opening.is_scratch && opening.directory.is_none() {
         return Some(format!(
-            "it does not see the folder of the run, {}; choose a folder that the host and this machine share",
+            "it does not see the folder of the run, {}; use a folder that the host and this machine share, or state \
+             where its jobs run: directory=DIR in the file of hosts, or --scratch DIR for a workflow with files",
             opening.folder
         ));
+    }
+    if !opening.shares && opening.directory.is_none() {
+        return None;
     }
     let directory = opening.directory.as_ref().unwrap_or(&opening.here);
     (!Path::new(directory).is_dir()).then(|| {

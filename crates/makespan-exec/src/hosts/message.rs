@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::frame::{FileMessage, FilePart};
 use crate::order::{AttemptEnd, AttemptOrder};
 
 /// A message of the planner.
@@ -22,8 +23,21 @@ pub(super) enum PlannerMessage {
     Returned(u64),
     /// The planner has recorded the end of an attempt.
     Forget(String),
+    /// A part of an input file, before [`PlannerMessage::Start`]. The files are those of
+    /// [`crate::engine::Staging::reads`]. Sent only if the host does not share the folder of the run.
+    File(FilePart),
     /// The run is over: end all tasks and the agent.
     Over,
+}
+
+impl FileMessage for PlannerMessage {
+    fn part(&mut self) -> Option<&mut FilePart> {
+        if let Self::File(part) = self { Some(part) } else { None }
+    }
+
+    fn of_part(part: FilePart) -> Self {
+        Self::File(part)
+    }
 }
 
 /// A message of the agent.
@@ -37,15 +51,31 @@ pub(super) enum HostMessage {
         agent: String,
         /// The attempts that run, and the ended attempts that the planner has not recorded.
         held: Vec<String>,
+        /// True if the host shares the folder of the run.
+        shares: bool,
     },
     /// The host cannot run tasks, for this reason.
     Unfit(String),
     /// A sign of life, which the planner returns.
     Beat(u64),
+    /// A part of a file that an ended attempt has written, before [`HostMessage::Ended`]. The files are standard output,
+    /// standard error, the status, and those of [`crate::engine::Staging::writes`]. Sent only if the host does not share
+    /// the folder of the run.
+    File(FilePart),
     /// An attempt has ended.
     Ended(String, AttemptEnd),
     /// Information for the user.
     Told(String),
+}
+
+impl FileMessage for HostMessage {
+    fn part(&mut self) -> Option<&mut FilePart> {
+        if let Self::File(part) = self { Some(part) } else { None }
+    }
+
+    fn of_part(part: FilePart) -> Self {
+        Self::File(part)
+    }
 }
 
 /// Properties of a host.
@@ -74,4 +104,9 @@ pub(super) struct Opening {
     pub directory: Option<String>,
     /// The working folder of the planner, where tasks run without a stated folder.
     pub here: String,
+    /// True if tasks run in their own folders (`--scratch`).
+    pub is_scratch: bool,
+    /// True if the host shares the folder of the run. Set on the host.
+    #[serde(default)]
+    pub shares: bool,
 }

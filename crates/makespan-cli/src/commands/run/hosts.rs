@@ -23,6 +23,8 @@ pub struct ClusterOfHosts {
     pub platform: Platform,
     /// The hosts with their connections, until the run begins.
     probed: RefCell<Option<ProbedHosts>>,
+    /// True if tasks run in their own folders (`--scratch`).
+    is_scratch: bool,
 }
 
 impl ClusterOfHosts {
@@ -42,7 +44,7 @@ impl ClusterOfHosts {
             Some(earlier) => within_nodes(earlier.platform().clone()),
             None => platform(&probed.hosts)?,
         };
-        Ok(Self { platform, probed: RefCell::new(Some(probed)) })
+        Ok(Self { platform, probed: RefCell::new(Some(probed)), is_scratch: options.scratch.is_some() })
     }
 
     /// Returns the names of the machines for the report.
@@ -54,7 +56,7 @@ impl ClusterOfHosts {
     pub fn begin(&self, platform: &Platform, folder: &Path, grace: Duration) -> Result<Hosts> {
         let Some(probed) = self.probed.take() else { return Err(miette!("the run on these hosts has already begun")) };
         let here = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
-        let options = HostOptions { folder: folder.to_owned(), here, grace };
+        let options = HostOptions { folder: folder.to_owned(), here, is_scratch: self.is_scratch, grace };
         let kept = Instance::new(platform.clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
         let path: PathBuf = folder.join(PLATFORM);
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);

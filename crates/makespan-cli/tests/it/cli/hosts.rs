@@ -9,9 +9,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::cli::sandbox::{Said, Sandbox};
+use crate::cli::workflow::{Task, workflow};
 
 /// Program that stands for `ssh`. Host `arm` has another processor, host `old` has an old C library, host `ro` has no
-/// folder for the program. Host `away` refuses connections while the file `away` exists.
+/// folder for the program. Host `away` refuses connections while the file `away` exists. Host `far` sees an empty folder
+/// instead of the folder `work`.
 const SSH: &str = r#"#!/bin/sh
 printf '%s\n' "$*" >> "$FAKE/calls"
 while [ "$1" != -- ]; do shift; done
@@ -22,6 +24,7 @@ case $2 in
   unknown) echo "ssh: Could not resolve hostname unknown: Name or service not known" >&2; exit 255;;
   arm|old) PATH="$FAKE/$2:$PATH";;
   ro) XDG_CACHE_HOME=/proc/none;;
+  far) exec unshare --map-root-user --mount sh -c 'mount -t tmpfs none "$FAKE/../work" && exec /bin/sh';;
 esac
 echo "a line of the start files"
 eval "$3"
@@ -161,5 +164,48 @@ fn killed_agents_and_planners_lose_no_job_and_run_none_twice() {
         assert_eq!(log.matches(&format!("end {job}\n")).count(), 1, "{log}\n{journal}");
     }
     assert_eq!(journal.matches("\"succeeded\"").count(), 6, "{journal}");
+    until("the agents end with the run", || hosts.processes("--host").is_empty());
+}
+
+/// A host that does not share the folder of the run receives the input files and returns outputs, statuses and files.
+#[test]
+fn hosts_without_a_shared_folder_exchange_files() {
+    if !Command::new("unshare").args(["--map-root-user", "--mount", "true"]).status().is_ok_and(|ended| ended.success())
+    {
+        eprintln!("SKIPPED: a test with a host without a shared folder needs unshare and user namespaces");
+        return;
+    }
+    let hosts = Hosts::new();
+    let work = hosts.sandbox.path("work");
+    fs::create_dir_all(work.join("in")).unwrap();
+    let run = |line: &str| Said::new(line, &hosts.command(line).current_dir(&work).output().unwrap());
+    let said = run("run --on ssh:far echo ::: x");
+    let text = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.status != Some(0) && text.contains("it does not see the folder of the run"), "{said:?}");
+    fs::write(work.join("hosts.txt"), format!("far 2 directory={}\n", hosts.fake.display())).unwrap();
+    let said = run("run --on hosts.txt --folder f -k 'pwd; echo {} >&2; exit {}' ::: 0 3");
+    assert_eq!(said.status, Some(1), "{said:?}");
+    let pwd = hosts.fake.canonicalize().unwrap();
+    assert_eq!(said.out, format!("{0}\n{0}\n", pwd.display()), "{said:?}");
+    let long: String = (0..200_000).map(|line| format!("{line}\n")).collect();
+    fs::write(work.join("in/a"), &long).unwrap();
+    let tasks: [Task<'_>; 3] = [
+        ("split", "mkdir parts; sort -r in/a >parts/1; wc -l <in/a >parts/2", &["in/a"], &["parts/1", "parts/2"]),
+        ("join", "head -n 1 parts/1 >out; cat parts/2 >>out; : >empty", &["parts/1", "parts/2"], &["out", "empty"]),
+        ("bad", "echo half >half; exit 4", &[], &["half"]),
+    ];
+    fs::write(work.join("w.json"), workflow(&tasks)).unwrap();
+    let said = run("run w.json --no-history --on ssh:far*2 --folder w --scratch /tmp");
+    assert_eq!(said.status, Some(1), "{said:?}");
+    assert_eq!(fs::read_to_string(work.join("out")).unwrap(), "99999\n200000\n", "{said:?}");
+    assert_eq!(fs::read_to_string(work.join("empty")).unwrap(), "");
+    assert!(!work.join("half").exists() && said.err.contains("returned exit status 4"), "{said:?}");
+    let hidden = |folder: PathBuf| {
+        let names = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(".makespan") || name.contains(".part")).collect::<Vec<_>>()
+    };
+    for folder in ["", "parts", "w/status"] {
+        assert_eq!(hidden(work.join(folder)), [""; 0], "{folder}");
+    }
     until("the agents end with the run", || hosts.processes("--host").is_empty());
 }

@@ -1,6 +1,7 @@
 //! The hosts, as the planner sees them: their connections, and their signs of life.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::Hosts;
@@ -33,6 +34,8 @@ pub(super) struct Host {
     sender: Option<FrameSender<PlannerMessage>>,
     /// The agent that has answered on the current connection.
     pub agent: Option<String>,
+    /// True if the host shares the folder of the run.
+    pub shares: bool,
     /// The time of the last beat, or of the start of this session ([`since_boot`]).
     heard: Duration,
     again: Instant,
@@ -62,6 +65,7 @@ impl Host {
             link,
             sender,
             agent: None,
+            shares: true,
             heard: since_boot(),
             again: Instant::now() + PAUSES.0,
             pause: PAUSES.0,
@@ -77,6 +81,13 @@ impl Host {
     pub fn send(&self, message: PlannerMessage) {
         if let Some(sender) = &self.sender {
             sender.send(message);
+        }
+    }
+
+    /// Sends files of an attempt, and then a message.
+    pub fn send_files(&self, id: &str, files: Vec<PathBuf>, last: PlannerMessage) {
+        if let Some(sender) = &self.sender {
+            sender.send_files(id, files, last);
         }
     }
 
@@ -144,7 +155,11 @@ impl Hosts {
     fn heed(&mut self, slot: usize, message: HostMessage) {
         match message {
             HostMessage::Facts(_) => {}
-            HostMessage::Welcome { agent, held } => self.welcome(slot, agent, &held),
+            HostMessage::Welcome { agent, held, shares } => {
+                self.all[slot].shares = shares;
+                self.welcome(slot, agent, &held);
+            }
+            HostMessage::File(part) => self.store(slot, &part),
             HostMessage::Unfit(reason) => {
                 self.tell(slot, &format!("{reason}; the host gets no jobs"));
                 self.all[slot].is_unfit = true;
@@ -187,6 +202,9 @@ impl Hosts {
                 let reason = format!("it has been silent for {} s", SILENCE.as_secs());
                 self.tell(slot, &format!("{reason}; connecting again"));
                 self.all[slot].said = reason;
+            }
+            if !self.all[slot].is_connected() && self.all[slot].shares {
+                self.find_ends(slot);
             }
             if self.all[slot].is_lost() {
                 let reason = format!("host {} was out of contact for {} s", self.slots.name(slot), LOST.as_secs());

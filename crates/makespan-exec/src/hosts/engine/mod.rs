@@ -1,6 +1,7 @@
 //! The engine: keeps the connections to the hosts, and gives tasks to their agents.
 
 mod contact;
+mod files;
 mod tasks;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -39,6 +40,8 @@ pub struct HostOptions {
     pub folder: PathBuf,
     /// The working folder of tasks on hosts without a stated folder. The path is absolute.
     pub here: PathBuf,
+    /// True if tasks run in their own folders ([`crate::Scratch`]). Hosts then need not share the folder of the run.
+    pub is_scratch: bool,
     /// Time between SIGTERM and SIGKILL for a task.
     pub grace: Duration,
 }
@@ -135,6 +138,8 @@ impl Hosts {
             folder: text(&self.options.folder),
             directory: host.spec.directory.clone(),
             here: text(&self.options.here),
+            is_scratch: self.options.is_scratch,
+            shares: false,
         };
         host.send(PlannerMessage::Open(Box::new(opening)));
     }

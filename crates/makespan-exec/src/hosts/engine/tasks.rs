@@ -1,12 +1,15 @@
 //! Gives tasks to the agents of hosts, and handles the ends of these tasks.
 
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use makespan_core::{TaskId, counted};
 
 use super::Hosts;
-use crate::engine::{EarlierAttempt, EngineStart, Notice, Refusal, TakenAttempt};
+use super::files::name_files;
+use crate::engine::{EarlierAttempt, EngineStart, Notice, Refusal, TakenAttempt, TaskFiles};
+use crate::engine::{EndedBy, ended_by};
 use crate::hosts::message::PlannerMessage;
 use crate::order::{AttemptEnd, AttemptNodes, AttemptOrder, attempt_id};
 
@@ -14,7 +17,10 @@ use crate::order::{AttemptEnd, AttemptNodes, AttemptOrder, attempt_id};
 #[derive(Debug)]
 pub(super) struct HeldAttempt {
     id: String,
-    slot: usize,
+    pub slot: usize,
+    pub files: TaskFiles,
+    /// The reason why a file of the attempt could not be stored.
+    pub problem: Option<String>,
     /// The order. `None` if an earlier session gave the attempt to the host.
     order: Option<AttemptOrder>,
     /// The agent that received the order. `None` if no agent has received it, or if an earlier session sent it.
@@ -24,6 +30,13 @@ pub(super) struct HeldAttempt {
     /// The last request to end the attempt. True to kill it.
     asked: Option<bool>,
     pub end: Option<AttemptEnd>,
+}
+
+impl HeldAttempt {
+    fn new(id: String, slot: usize, files: &TaskFiles) -> Self {
+        let files = files.clone();
+        Self { id, slot, files, problem: None, order: None, given: None, is_let_go: false, asked: None, end: None }
+    }
 }
 
 impl Hosts {
@@ -40,7 +53,7 @@ impl Hosts {
         let limited = EngineStart { memory: start.memory.filter(|_| self.limits), ..*start };
         let order = AttemptOrder::new(&limited, (&self.slots, slot), &nodes, self.options.grace).map_err(passing)?;
         let id = attempt_id(&start.files.status);
-        let held = HeldAttempt { id, slot, order: Some(order), given: None, is_let_go: false, asked: None, end: None };
+        let held = HeldAttempt { order: Some(order), ..HeldAttempt::new(id, slot, start.files) };
         self.hold(start.task, held);
         Ok(())
     }
@@ -64,8 +77,17 @@ impl Hosts {
         let Some(held) = self.tasks.get_mut(&task) else { return };
         let host = &self.all[held.slot];
         if let (Some(order), Some(agent)) = (&held.order, &host.agent) {
-            host.send(PlannerMessage::Start(Box::new(order.clone())));
+            let start = PlannerMessage::Start(Box::new(order.clone()));
             held.given = Some(agent.clone());
+            let staging = order.files.staging.as_ref().filter(|_| !host.shares);
+            let Some(staging) = staging else { return host.send(start) };
+            let inputs = staging.reads.iter().map(|name| Path::new(&staging.home).join(name)).collect::<Vec<_>>();
+            if let Some(missing) = inputs.iter().find(|path| !path.is_file()) {
+                let reason = format!("the input file {} of the task is not a regular file", missing.display());
+                self.notices.push_back(Notice::Refused(task, reason));
+                return;
+            }
+            host.send_files(&held.id, inputs, start);
         }
     }
 
@@ -116,6 +138,13 @@ impl Hosts {
             return;
         }
         held.end = Some(end.clone());
+        if !self.all[slot].shares && matches!(end, AttemptEnd::Exit(_)) {
+            let problem = held.problem.take().map_or_else(|| name_files(&self.options.folder, &held.files), Err);
+            if let Err(problem) = problem {
+                let remedy = "free space, or make the folder writable";
+                return self.lose(task, &format!("cannot store the files of the job: {problem}; {remedy}"));
+            }
+        }
         let notice = match end {
             AttemptEnd::Exit(_) => Notice::Ended(task),
             AttemptEnd::TimedOut => Notice::TimedOut(task),
@@ -123,6 +152,17 @@ impl Hosts {
             AttemptEnd::Gone => return self.lose(task, "the job was withdrawn before its start"),
         };
         self.notices.push_back(notice);
+    }
+
+    /// Finds the ends of attempts on a host that cannot be reached. Their statuses are in the shared folder of the run.
+    pub(super) fn find_ends(&mut self, slot: usize) {
+        for (&task, held) in self.tasks.iter_mut().filter(|(_, held)| held.slot == slot && held.end.is_none()) {
+            if held.is_let_go && ended_by(&self.options.folder.join(&held.files.status)) == Some(EndedBy::Itself) {
+                // The session reads the exit status in the file.
+                held.end = Some(AttemptEnd::Exit(0));
+                self.notices.push_back(Notice::Ended(task));
+            }
+        }
     }
 
     /// Compares the attempts of this session with the attempts that the agent of a host holds, after a connection.
@@ -164,7 +204,7 @@ impl Hosts {
             }
             self.all[slot].strangers.remove(&id);
             let given = self.all[slot].agent.clone();
-            let held = HeldAttempt { id, slot, order: None, given, is_let_go: true, asked: None, end: None };
+            let held = HeldAttempt { given, is_let_go: true, ..HeldAttempt::new(id, slot, &attempt.files) };
             self.hold(attempt.task, held);
             taken.push(TakenAttempt { task: attempt.task, gpus: attempt.gpus.clone().unwrap_or_default() });
         }
