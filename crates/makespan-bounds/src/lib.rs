@@ -149,7 +149,13 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
         _ => {}
     }
     let mut bounds = Vec::new();
-    if instance.has_compound_jobs() {
+    if instance.has_compound_jobs() && objective != Objective::Makespan {
+        // If several jobs compete, prices prove more than windows of single jobs. So the prices come first.
+        bounds.extend(jobs::best(instance, objective, &clock.part(0.8)));
+        bounds.push(windows::best(instance, objective, &clock.part(0.5)));
+    } else if instance.has_compound_jobs() {
+        // For moldable tasks, flows prove more than windows.
+        bounds.extend(held::flows(instance, &clock.part(0.4)));
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     } else if instance.has_equal_processors() {
         bounds.extend(match objective {
@@ -168,9 +174,14 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
         let paths = bounds.is_empty() || instance.has_compound_jobs() || instance.has_edges_between_jobs();
         bounds.extend(if paths { held::paths(instance, objective) } else { None });
         let priced = instance.has_equal_processors() || machines::check(instance).is_ok();
-        bounds.extend(if paths || !priced { jobs::best(instance, objective, clock) } else { None });
+        let is_open = !instance.has_compound_jobs() && (paths || !priced);
+        bounds.extend(if is_open { jobs::best(instance, objective, clock) } else { None });
     } else if held::are_meant(instance) {
-        bounds.extend(held::makespans(instance, work, clock));
+        if !instance.has_compound_jobs() {
+            bounds.extend(held::flows(instance, &clock.part(0.4)));
+        }
+        let known = bounds.iter().map(|bound| bound.value.integer()).max().unwrap_or(0);
+        bounds.extend(held::makespans(instance, known, work, clock));
     }
     Ok(best_of(objective, bounds))
 }

@@ -157,38 +157,48 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }
 
-/// Returns bounds on the makespan: from the longest path, from the amounts that tasks hold, and from deductions. For
-/// each commodity, there is at most one bound from windows and one from flows.
+/// Returns bounds on the makespan from flows along paths of tasks, at most one for each commodity. Stops when `clock`
+/// expires.
 ///
-/// Complexity: each window and each path takes O(r + e), where r is the number of runs of all tasks and e is the
-/// number of edges. There are at most 1024 windows and 300 paths, and fewer if there are many tasks. A path takes
-/// O(n^2) more if area arcs between n tasks are tried. The deductions take at most `work` steps.
+/// Complexity: each path takes O(r + e), where r is the number of runs of all tasks and e is the number of edges. There
+/// are at most 300 paths, and fewer if there are many tasks. A path takes O(n^2) more if area arcs between n tasks are
+/// tried.
+pub(crate) fn flows(instance: &Instance, clock: &Clock) -> Vec<Bound> {
+    let places = NodeKinds::new(instance);
+    let spans = Spans::new(&places, instance);
+    let mut bounds = Vec::new();
+    for commodity in Commodity::all(instance) {
+        if clock.is_over() {
+            break;
+        }
+        let holders = Holders::new(instance, &places, &spans, &commodity);
+        let found = flow::search(instance, &holders, &commodity, clock).map(Proof::PathFlow);
+        bounds.extend(found.and_then(|proof| Bound::proved_by(Objective::Makespan, proof, instance).ok()));
+    }
+    bounds
+}
+
+/// Returns bounds on the makespan: from the longest path, from the amounts that tasks hold in windows, and from
+/// deductions. Deductions begin at the bound `known`, which is already proved. For each commodity, there is at most one
+/// bound from windows.
 ///
-/// The longest path and the first windows of each commodity are examined even if `clock` has expired. Flows and
-/// deductions stop when `clock` expires.
-pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
+/// Complexity: each window takes O(r), where r is the number of runs of all tasks. There are at most 1024 windows, and
+/// fewer if there are many tasks. The deductions take at most `work` steps.
+///
+/// The longest path and the first windows of each commodity are examined even if `clock` has expired. Deductions stop
+/// when `clock` expires.
+pub(crate) fn makespans(instance: &Instance, known: i128, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // Windows and flows use only a part of the remaining time, so that time remains for deductions. The windows of all
-    // commodities come before the flows, because windows are fast to check. Even if the clock has expired, the longest
-    // window of each commodity is examined.
+    // Windows use only a part of the remaining time, so that time remains for deductions.
     let first = clock.part(0.4);
-    let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
-    let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();
-    for (holders, commodity) in &all {
-        let found = energy::latest(holders, &first);
-        bounds.extend(found.and_then(|found| proved(window(instance, commodity, found))));
+    for commodity in Commodity::all(instance) {
+        let found = energy::latest(&Holders::new(instance, &places, &spans, &commodity), &first);
+        bounds.extend(found.and_then(|found| proved(window(instance, &commodity, found))));
     }
-    for (holders, commodity) in &all {
-        if first.is_over() {
-            break;
-        }
-        let found = flow::search(instance, holders, commodity, &first);
-        bounds.extend(found.and_then(|flow| proved(Proof::PathFlow(flow))));
-    }
-    let known = bounds.iter().map(|bound| bound.value.integer()).max().unwrap_or(0);
+    let known = bounds.iter().map(|bound| bound.value.integer()).max().unwrap_or(0).max(known);
     bounds.extend(
         deduce::latest(instance, &places, known, work, clock).and_then(|found| proved(Proof::Deductions(found))),
     );

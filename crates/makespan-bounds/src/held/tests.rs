@@ -104,7 +104,8 @@ fn paths_and_area_prove_more_together() {
     for (width, count, serial) in [(8, 10, 0.1), (20, 6, 0.05), (3, 40, 0.3)] {
         let job = Job::compound("job", layers(width, count, serial));
         let instance = Instance::new(Platform::flat(32).unwrap(), vec![job], vec![]).unwrap();
-        let bounds = super::makespans(&instance, 0, &Clock::ENDLESS);
+        let mut bounds = super::flows(&instance, &Clock::ENDLESS);
+        bounds.extend(super::makespans(&instance, 0, 0, &Clock::ENDLESS));
         let value = |is: fn(&Proof) -> bool| {
             bounds.iter().filter(|bound| is(&bound.proof)).map(|bound| bound.value.as_f64() / 1e9).fold(0.0, f64::max)
         };
@@ -142,7 +143,8 @@ fn areas_between_tasks_lengthen_paths() {
     for (law, gain) in [(Some(amdahl), 1.05), (None, 1.1)] {
         let job = || Job::compound("job", forks(5, 11, law));
         let instance = Instance::new(Platform::flat(4).unwrap(), vec![job()], vec![]).unwrap();
-        let found = super::makespans(&instance, 0, &Clock::ENDLESS);
+        let mut found = super::flows(&instance, &Clock::ENDLESS);
+        found.extend(super::makespans(&instance, 0, 0, &Clock::ENDLESS));
         let value = |bound: &&Bound| bound.value.integer();
         let flow = found.iter().filter(|bound| matches!(bound.proof, Proof::PathFlow(_))).max_by_key(value).unwrap();
         assert_eq!(flow.verify(&instance), Ok(()));
