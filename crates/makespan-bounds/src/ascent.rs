@@ -42,6 +42,23 @@ impl Ascent {
         &self.prices
     }
 
+    /// Raises some prices and lowers others such that no price is above the price before it. Changes the sum of squared
+    /// differences as little as possible (pool adjacent violators; M. Ayer et al., Ann. Math. Stat. 26(4), 1955, DOI
+    /// 10.1214/aoms/1177728423).
+    pub fn flatten_rises(&mut self) {
+        // Runs of equal prices: the sum of the prices of a run, and their number.
+        let mut runs: Vec<(f64, usize)> = Vec::with_capacity(self.prices.len());
+        for &price in &self.prices {
+            let mut run = (price, 1);
+            while let Some(last) = runs.pop_if(|last| last.0 * run.1 as f64 <= run.0 * last.1 as f64) {
+                run = (run.0 + last.0, run.1 + last.1);
+            }
+            runs.push(run);
+        }
+        let each = runs.iter().flat_map(|&(sum, count)| std::iter::repeat_n(sum / count as f64, count));
+        self.prices.iter_mut().zip(each).for_each(|(price, flat)| *price = flat);
+    }
+
     /// Returns the prices with the largest bound so far.
     pub fn best(&self) -> &[f64] {
         &self.best.1
@@ -80,4 +97,17 @@ impl Ascent {
 
 fn between((from, to): (f64, f64), done: f64) -> f64 {
     from * (to / from).powf(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_that_rise_are_replaced_by_their_mean() {
+        let pace = AscentParameters { kept: (0.8, 0.95), length: (0.1, 0.1), width: (0.1, 0.1) };
+        let mut ascent = Ascent::new(pace, vec![2.0, 4.0, 3.0, 5.0, 1.0, 1.5], (1.0, 1.0));
+        ascent.flatten_rises();
+        assert_eq!(ascent.prices(), [3.5, 3.5, 3.5, 3.5, 1.25, 1.25]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Jobs, tasks and runs of tasks in flat arrays of floats.
 
 use makespan_core::{Instance, Objective, ProcSet, Time};
-use makespan_verify::proof::{JobReach, NodeKinds, Spans};
+use makespan_verify::proof::{JobReach, JobSpans, NodeKinds, Spans, TaskSpan, WorkBlock};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
@@ -38,12 +38,16 @@ pub(super) fn programme(
         open: Vec::new(),
         tasks: Vec::new(),
         ways: Vec::new(),
+        has_blocks: false,
         first: instance.first_release(),
         unit: 1.0,
         worth: 1.0,
     };
     let places = NodeKinds::new(instance);
     let by_kind = places.least_prices(shares);
+    // After a release or a closed period, prices may rise, and then blocks prove little.
+    let is_steady =
+        instance.unavailable().is_empty() && instance.jobs().iter().all(|job| job.release == instance.first_release());
     for (id, job) in instance.ids().zip(instance.jobs()) {
         let cost = shape.cost(job);
         if cost.weight == 0 {
@@ -53,11 +57,12 @@ pub(super) fn programme(
         // objectives, the cost begins at the first release. If it began at another instant, such as the release of the
         // job, the value would only change by a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
-        let own = spans.alone(instance, id);
+        let JobSpans { tasks: own, soonest: end, blocks, rate } =
+            JobSpans::new(spans, &places, instance, (id, shares)).ok()?;
         let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(&own));
         let reach = reaching.and_then(|reaching| Some((reaching.by(LATE)?, reaching)));
         let begin = flat.tasks.len();
-        let (mut soonest, mut work) = (0.0_f64, 0.0);
+        let (mut soonest, mut work) = (end as f64 - first, 0.0);
         for (number, span) in own.iter().enumerate() {
             let task = job.task(number as u32);
             let from = flat.ways.len();
@@ -89,7 +94,11 @@ pub(super) fn programme(
             work += least(|way| way.rate * way.time) * job.equal_tasks() as f64;
             flat.tasks.push(from..flat.ways.len());
         }
-        let (released, count) = (job.release.ticks() as f64 - first, job.equal_tasks() as f64);
+        let (released, mut count) = (job.release.ticks() as f64 - first, job.equal_tasks() as f64);
+        let blocks = blocks_of(&blocks, &own, rate as f64, first);
+        if is_steady && flat.takes_blocks(begin, count, blocks) {
+            (count, flat.has_blocks) = (1.0, true);
+        }
         flat.jobs.push(JobRow { weight, released, work, soonest, from, count, tasks: begin..flat.tasks.len() });
     }
     if flat.jobs.is_empty() || flat.jobs.iter().any(|job| !job.soonest.is_finite()) {
@@ -97,6 +106,19 @@ pub(super) fn programme(
     }
     flat.scale(instance, shares);
     Some(flat)
+}
+
+/// Returns the blocks of a job as runs of tasks, from the first release on.
+fn blocks_of(blocks: &[WorkBlock], own: &[TaskSpan], rate: f64, first: f64) -> Vec<TaskRun> {
+    let head = own.iter().map(|span| span.head).min().unwrap_or(0) as f64 - first;
+    let run = |block: &WorkBlock| TaskRun { head, time: block.time as f64, tail: block.tail as f64, rate };
+    blocks.iter().map(run).collect()
+}
+
+/// Returns the least payment for the latest run of a task if the price is the time to the end of the job.
+fn latest(ways: &[TaskRun]) -> f64 {
+    let paid = |way: &TaskRun| way.rate * way.time * (way.tail + way.time / 2.0);
+    ways.iter().map(paid).fold(f64::INFINITY, f64::min)
 }
 
 /// If the task has more than `MAX_WAYS` ways, merges ways of similar times. The ways of the task begin at the index
@@ -127,6 +149,24 @@ fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
 }
 
 impl JobProgramme {
+    /// Replaces the tasks of the last job, from `begin` on, by the blocks of the job if the blocks have the larger
+    /// payment at a price that falls linearly. Each task represents `count` tasks. Returns true if the tasks were
+    /// replaced.
+    fn takes_blocks(&mut self, begin: usize, count: f64, blocks: Vec<TaskRun>) -> bool {
+        let Some(first) = self.tasks.get(begin).map(|own| own.start) else { return false };
+        let paid = self.tasks[begin..].iter().map(|own| latest(&self.ways[own.clone()]) * count).sum::<f64>();
+        if blocks.iter().map(|block| latest(&[*block])).sum::<f64>() <= paid {
+            return false;
+        }
+        self.tasks.truncate(begin);
+        self.ways.truncate(first);
+        for block in blocks {
+            self.tasks.push(self.ways.len()..self.ways.len() + 1);
+            self.ways.push(block);
+        }
+        true
+    }
+
     /// Converts all numbers to the units of [`JobProgramme`]. The unit of weights is the mean weight of a job.
     fn scale(&mut self, instance: &Instance, shares: &[u64]) {
         let nodes = instance.platform().nodes();

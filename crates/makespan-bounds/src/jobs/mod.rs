@@ -4,7 +4,8 @@
 //! cheapest end. The resulting bound ([`JobPrices`]) is concave in the prices. The search begins with the prices of a
 //! fluid machine that runs the jobs one after another ([`fluid`]). Then it replaces the minimum over the choices of
 //! each task and each job by a smooth function. It maximises this smooth bound with the gradient steps of Adam. The
-//! smoothing decreases from step to step. The bound is valid for all prices, even if the search does not find the best
+//! smoothing decreases from step to step. If some job is represented by its blocks ([`makespan_verify::proof::JobSpans`]), prices never rise in
+//! time. The bound is valid for all prices, even if the search does not find the best
 //! ones.
 //!
 //! If machines differ, the price of an instant is multiplied by a factor for each machine. With these factors, equal
@@ -73,6 +74,9 @@ fn climb(programme: &JobProgramme, clock: &Clock) -> Option<Vec<f64>> {
     let mean = prices.iter().sum::<f64>() / prices.len() as f64;
     let mut ascent = Ascent::new(PACE, prices, (mean, paid / programme.tasks()));
     let (mut step, mut steps) = (0, STEPS);
+    if programme.has_blocks {
+        ascent.flatten_rises();
+    }
     while step <= steps && (step == 0 || !clock.is_over()) {
         let done = step as f64 / steps as f64;
         let point = programme.evaluate(ascent.prices(), ascent.width(done));
@@ -84,6 +88,9 @@ fn climb(programme: &JobProgramme, clock: &Clock) -> Option<Vec<f64>> {
         }
         step += 1;
         ascent.step(done, point.value, point.rise.iter(), |_| 1.0);
+        if programme.has_blocks {
+            ascent.flatten_rises();
+        }
     }
     Some(ascent.best().to_vec())
 }

@@ -19,6 +19,9 @@ pub(super) struct JobProgramme {
     /// For each task, the range of its runs.
     pub(super) tasks: Vec<std::ops::Range<usize>>,
     pub(super) ways: Vec<TaskRun>,
+    /// True if the tasks of some job are the blocks of the job. Their payments are valid only if no price is above the
+    /// price before it.
+    pub(super) has_blocks: bool,
     pub(super) first: Time,
     /// The length of the unit of time, in ticks.
     pub(super) unit: f64,

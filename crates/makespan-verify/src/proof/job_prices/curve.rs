@@ -35,28 +35,30 @@ fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec
     Some(points)
 }
 
-/// Returns the minimum cost of a job over all its ends C. The cost is `weight * max(0, C - from)`, plus the minimum
-/// payments of the job's tasks if the job ends by C. Each row represents `count` equal tasks. Returns `None` on
-/// overflow.
+/// The cost of a job that ends at C: `weight * max(0, C - from)`. The job ends at `soonest` or later.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndCost {
+    pub(super) weight: i128,
+    pub(super) from: i128,
+    pub(super) soonest: i128,
+}
+
+/// Returns the minimum cost of a job over all its ends C: the cost of the end, plus the minimum payments of the job's
+/// tasks if the job ends by C. Each row represents `count` equal tasks. Returns `None` on overflow.
 ///
 /// Let the chord be the straight line between two successive points of a curve. Between these points, the payment of a
 /// task is concave in C. So the payment is at least the value of the chord. The sum of the chords is minimal at a point
 /// of some task, or at `from`, where the cost of the job begins to rise. The slopes of the chords are rounded so that
 /// the chords become lower.
-pub(super) fn least(
-    rows: &[Vec<TaskWay>],
-    count: u64,
-    integral: &PriceIntegral,
-    weight: i128,
-    from: i128,
-) -> Option<i128> {
+pub(super) fn least(rows: &[Vec<TaskWay>], count: u64, integral: &PriceIntegral, end: EndCost) -> Option<i128> {
+    let EndCost { weight, from, soonest } = end;
     let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
     let curves = curves?;
     let mut events: Vec<(i128, usize, usize)> = Vec::with_capacity(curves.iter().map(Vec::len).sum());
     for (task, curve) in curves.iter().enumerate() {
         events.extend(curve.iter().enumerate().map(|(index, &(at, _))| (at, task, index)));
     }
-    let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(from);
+    let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(soonest).max(from);
     // The cost of the job may begin to rise at an instant that is not a point of any curve.
     events.push((soonest, usize::MAX, 0));
     events.sort_unstable();

@@ -10,6 +10,7 @@ use super::prefix::PriceIntegral;
 use super::prices::{self, Sum};
 use super::time_window::WindowData;
 use super::{CertificateError, Kind, Scope, Value};
+use curve::EndCost;
 use makespan_core::{Instance, Job, Objective, Rows, Time};
 
 /// Prices for the time of processors. Every task of every job pays these prices, and each job chooses the end at which
@@ -29,6 +30,12 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// longest path after it. For sequential tasks, heads and tails include the transfers that no placement avoids
 /// ([`super::JobReach`]). If a task holds several processors, it pays, for each of them, the minimum price of the nodes
 /// that are at least as fast as its slowest processor.
+///
+/// For each job, the sum of the `m_i(C)` may be replaced by another lower bound on the payments of the job: in the last x
+/// ticks of the job, its tasks do at most as much work as all processors do in the blocks of the job
+/// ([`super::JobSpans::blocks`]). At prices that never rise, the least payment for this work is the payment for the
+/// blocks. So the second bound is the payment for the blocks if the price of each instant is the minimum price since
+/// the least head of a task of the job. The check takes the larger minimum over C of both bounds.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
 /// All tasks together pay at most `sum_k integral of a_k lambda open_k`, because tasks never hold more processors of a
@@ -95,6 +102,8 @@ impl JobPrices {
             if self.shares.is_empty() { vec![1; instance.platform().nodes().len()] } else { self.shares.clone() };
         let integral = PriceIntegral::new(&self.instants, &self.prices).ok_or_else(overflow)?;
         let (known, mut negative) = (WindowData::new(instance), Sum::default());
+        // The head of the last job with blocks, and the lowered prices from this head on.
+        let mut lowered: Option<(i128, PriceIntegral)> = None;
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
             let open = open_cost(instance, &shares, pair[0].ticks().into(), pair[1].ticks().into());
             negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
@@ -107,12 +116,35 @@ impl JobPrices {
                 continue;
             }
             let weight = i128::from(weight).checked_mul(1 << self.scale).ok_or_else(overflow)?;
-            let rows = ways::of_job(&known, id, &shares)?;
-            let least = curve::least(&rows, job.equal_tasks(), &integral, weight, from.ticks().into());
-            negative.add(least.map(|least| -least))?;
+            let ways = ways::of_job(&known, id, &shares)?;
+            let end = EndCost { weight, from: from.ticks().into(), soonest: ways.soonest };
+            let mut least = curve::least(&ways.tasks, job.equal_tasks(), &integral, end).ok_or_else(overflow)?;
+            if !ways.blocks.is_empty() {
+                if lowered.as_ref().is_none_or(|(head, _)| *head != ways.head) {
+                    lowered = Some((ways.head, self.lowered(ways.head).ok_or_else(overflow)?));
+                }
+                let of_blocks = lowered.as_ref().and_then(|(_, prices)| curve::least(&ways.blocks, 1, prices, end));
+                least = least.max(of_blocks.ok_or_else(overflow)?);
+            }
+            negative.add(Some(-least))?;
         }
         // The shift rounds down the negative of the bound, so the bound is rounded up.
         Ok(-(negative.0 >> self.scale))
+    }
+
+    /// Returns the integral of the lowered price: at every instant, the minimum price since `head`. Returns `None` on
+    /// overflow.
+    fn lowered(&self, head: i128) -> Option<PriceIntegral> {
+        let is_priced = self.instants.first().is_some_and(|first| i128::from(first.ticks()) <= head);
+        let mut least = if is_priced { i64::MAX } else { 0 };
+        let lower = |(pair, &price): (&[Time], &i64)| {
+            if i128::from(pair[1].ticks()) > head {
+                least = least.min(price);
+            }
+            least.min(price)
+        };
+        let prices: Vec<i64> = self.instants.windows(2).zip(&self.prices).map(lower).collect();
+        PriceIntegral::new(&self.instants, &prices)
     }
 }
 

@@ -5,6 +5,10 @@ fn ticks(t: i64) -> Time {
     Time::from_ticks(t)
 }
 
+fn unit(number: usize) -> NamedTask {
+    NamedTask::new(number.to_string(), Profile::rigid(1, ticks(1)).unwrap())
+}
+
 /// Returns a chain of tasks with these times.
 fn chain(times: &[i64], payload: Payload) -> Graph {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
@@ -28,6 +32,23 @@ fn jobs_that_compete_pay_for_waiting() {
     // open ticks is subtracted, so the bound is 2 * 4 - 2.
     assert_eq!(flow(&prices(&[0, 2], &[1])), Ok(3000), "the optimum");
     assert!(flow(&prices(&[0, 2], &[2])).unwrap() < 3000);
+}
+
+#[test]
+fn tasks_of_a_job_run_one_after_another() {
+    // Two jobs of four unit tasks on one processor: in the best schedule, the jobs end at 4 and 8.
+    let graph = || Graph::new((0..4).map(unit).collect(), Vec::new()).unwrap();
+    let unit_job = || Job::new("", Profile::rigid(1, ticks(1)).unwrap()).with_count(4.try_into().unwrap());
+    for jobs in [
+        ["a", "b"].map(|name| Job::compound(name, graph())),
+        ["a", "b"].map(|name| Job { name: name.into(), ..unit_job() }),
+    ] {
+        let instance = Instance::new(Platform::flat(1).unwrap(), jobs.to_vec(), vec![]).unwrap();
+        let flow = |proof: &JobPrices| proof.value(Objective::MeanFlow, &instance).map(|value| value.integer());
+        assert_eq!(flow(&prices(&[0, 4], &[1])), Ok(6000), "the optimum");
+        // The price is lowest until 2, and tasks may run before the last ticks of their job.
+        assert!(flow(&prices(&[0, 2, 4], &[0, 1])).unwrap() < 5000);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use makespan_core::{Instance, JobId};
 
 use crate::proof::time_window::WindowData;
-use crate::proof::{CertificateError, JobReach};
+use crate::proof::{CertificateError, JobReach, JobSpans, WorkBlock};
 
 /// A choice of an allotment and nodes for a task. The task starts at or after `head`, runs for `time` ticks, and ends
 /// at least `tail` ticks before the end of the job. In each tick, the task pays the price multiplied by `rate`.
@@ -27,6 +27,16 @@ impl TaskWay {
     }
 }
 
+/// The choices for each distinct task of a job, and a lower bound on the end of the job.
+pub(super) struct JobWays {
+    pub(super) tasks: Vec<Vec<TaskWay>>,
+    /// The latest work of the job ([`JobSpans::blocks`]). Each block is a task with one choice.
+    pub(super) blocks: Vec<Vec<TaskWay>>,
+    pub(super) soonest: i128,
+    /// The least head of a task.
+    pub(super) head: i128,
+}
+
 /// Maximum number of choices for a task. If there are more, several choices are replaced by one that is at least as
 /// good as each of them.
 const MAX_WAYS: usize = 16;
@@ -35,10 +45,11 @@ const LATE: i128 = i64::MAX as i128;
 
 /// Returns the choices for each distinct task of a job. Omits a choice if another choice is at least as good at any
 /// prices.
-pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<TaskWay>>, CertificateError> {
+pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Result<JobWays, CertificateError> {
     let instance: &Instance = known.times.instance;
     let job = instance.job(id);
-    let spans = known.spans.alone(instance, id);
+    let JobSpans { tasks: spans, soonest, blocks, rate } =
+        JobSpans::new(&known.spans, &known.places, instance, (id, shares))?;
     let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(&spans));
     let reach = match reaching {
         Some(reaching) => Some((reaching.by(LATE).ok_or(CertificateError::Overflow)?, reaching)),
@@ -71,7 +82,9 @@ pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Resul
         }
         if ways.is_empty() { Err(CertificateError::Overflow) } else { Ok(joined(ways)) }
     });
-    each.collect()
+    let head = spans.iter().map(|span| span.head).min().unwrap_or(0);
+    let block = |block: &WorkBlock| vec![TaskWay { head, time: block.time, tail: block.tail, rate }];
+    Ok(JobWays { tasks: each.collect::<Result<_, _>>()?, blocks: blocks.iter().map(block).collect(), soonest, head })
 }
 
 /// If there are more than [`MAX_WAYS`] choices, replaces choices with similar times by one choice that is at least as
