@@ -1,5 +1,6 @@
 //! Reads builds of ninja. A dry run of ninja lists the edges that are out of date. Each of these edges becomes a job.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::os::unix::process::CommandExt;
@@ -13,7 +14,7 @@ use makespan_formats::list::{
     read_ninja,
 };
 use miette::{Diagnostic, Result, miette};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ninja_job::{self, BUILD_LOG, DEPS_LOG, mtime};
 use crate::output::shown;
@@ -62,8 +63,22 @@ impl DryRuns {
         Ok(Self { build, targets: targets.to_vec(), log })
     }
 
-    /// Returns the first output of each edge that is out of date.
-    pub fn dirty(&self) -> Result<FxHashSet<String>> {
+    /// Returns the first output of each edge that is out of date. `unchanged` contains the first outputs of edges that have
+    /// ended in this run and left an output unchanged. Some of them are always out of date, but do not make other edges out
+    /// of date. Ninja then is asked again without these edges.
+    pub fn dirty(&mut self, unchanged: &BTreeSet<String>) -> Result<FxHashSet<String>> {
+        loop {
+            let dirty = self.printed()?;
+            let ended = dirty.iter().filter(|(output, _)| unchanged.contains(*output));
+            let ended: Vec<usize> = ended.map(|(_, &statement)| statement).collect();
+            if ended.is_empty() {
+                return Ok(dirty.into_keys().collect());
+            }
+            self.build.copy.settle(&ended).map_err(|error| miette!("{error}"))?;
+        }
+    }
+
+    fn printed(&self) -> Result<FxHashMap<String, usize>> {
         // The lock keeps jobs from writing to the logs while ninja reads them. An error is ignored, because some file systems
         // have no locks.
         drop(self.log.lock_shared());
@@ -155,7 +170,8 @@ impl Build {
         let wrong = |error: FormatError| miette!("{error}");
         let NinjaLogs { version, folder, mut log, deps } = logs;
         let named: Vec<&str> = targets.iter().map(String::as_str).collect();
-        let dry = self.dry_run(&[&["-n", "-k0", "--"], named.as_slice()].concat())?;
+        // The files of jobs that another session runs are kept.
+        let dry = self.dry_run(&[&["-d", "keepdepfile", "-n", "-k0", "--"], named.as_slice()].concat())?;
         if BuildLog::read(&log).is_long() {
             self.asked(&self.manifest, &["-t", "recompact"])?;
             log = build_log(&folder)?;
@@ -267,7 +283,8 @@ impl Build {
     /// Returns the error that ninja reported. If ninja reports an error for the original manifest too, returns this error,
     /// because the error for the copy names the copy.
     fn failed(&self, said: &[u8]) -> miette::Report {
-        let original = self.command(&self.manifest).arg("-n").output().ok();
+        let words = ["-d", "keeprsp", "-d", "keepdepfile", "-n"];
+        let original = self.command(&self.manifest).args(words).output().ok();
         let original = original.filter(|output| !output.status.success() && !output.stderr.is_empty());
         let said = String::from_utf8_lossy(original.as_ref().map_or(said, |output| &output.stderr)).into_owned();
         let line = said.lines().find(|line| line.contains("error:") || line.contains("fatal:"));

@@ -25,6 +25,7 @@ pub fn pruning(options: &RunOptions, instance: &Instance, run: &Path) -> Option<
         names: instance.task_ids().map(|task| instance.name(task).into_owned()).collect(),
         before: instance.task_ids().map(before).collect(),
         news: BTreeSet::new(),
+        all: BTreeSet::new(),
         // The jobs of earlier sessions are not jobs of this session.
         read: unchanged.metadata().map_or(0, |file| file.len()),
         unchanged,
@@ -46,6 +47,8 @@ struct NinjaJobs {
     before: Vec<Vec<TaskId>>,
     /// The jobs that have left an output unchanged since the last question to ninja.
     news: BTreeSet<String>,
+    /// All jobs that have left an output unchanged.
+    all: BTreeSet<String>,
     /// Offset in `unchanged`, in bytes, of the first entry that was not read.
     read: u64,
     /// Opened at the first question to ninja.
@@ -77,12 +80,12 @@ impl NinjaJobs {
         if !pause.is_zero() {
             return PruningAnswer { undecided, pause, ..PruningAnswer::default() };
         }
-        self.news.clear();
+        self.all.append(&mut self.news);
         if self.dry_runs.is_none() {
             self.dry_runs = DryRuns::new(&self.manifest, &self.targets).ok();
         }
         let begin = Instant::now();
-        let dirty = self.dry_runs.as_ref().map(DryRuns::dirty);
+        let dirty = self.dry_runs.as_mut().map(|ninja| ninja.dirty(&self.all));
         self.last = Some((Instant::now(), begin.elapsed()));
         // If ninja reports an error, all jobs run.
         let Some(Ok(dirty)) = dirty else { return PruningAnswer::default() };

@@ -34,6 +34,7 @@ rule rsp
   command = echo $out >> log; xargs cat < $out.r > $out # $v
   rspfile = $out.r
   rspfile_content = $in
+build always: phony
 ";
 
 /// Returns a random build with sources `s0` to `s4`.
@@ -50,9 +51,10 @@ fn random_build(random: &mut ChaCha8Rng, changed: &str) -> String {
         // A file that a command reads is a dependency, or its own edge ends earlier.
         let kind = if is_dependency || rule == "cat" { "|" } else { "||" };
         let also = if rule == "phony" { one.clone() } else { also };
-        let _ = writeln!(text, "build {output}: {rule} {one}{twice} {kind} {also} || {order}\n  also = {also}");
+        let always = if rule == "first" && random.random_bool(0.3) { " always" } else { "" };
+        let _ = writeln!(text, "build {output}: {rule} {one}{twice} {kind} {also}{always} || {order}\n  also = {also}");
         if kind == "||" {
-            text = text.replace(&format!("|| {also} || {order}"), &format!("|| {also} {order}"));
+            text = text.replace(&format!("|| {also}{always} || {order}"), &format!("|| {also} {order}"));
         }
         // The content of a phony output is not defined.
         if rule != "phony" {

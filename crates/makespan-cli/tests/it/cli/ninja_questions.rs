@@ -87,6 +87,47 @@ fn many_unchanged_outputs_need_few_questions() {
     assert!(said.err.contains("181 of 181 jobs succeeded; 90 without a run"), "{said:?}");
 }
 
+/// A command that always runs makes other commands necessary only if its output changes, or is made in this run.
+#[test]
+fn a_command_that_always_runs_does_not_always_make_others_necessary() {
+    if !has_ninja() {
+        return;
+    }
+    let builds = Builds::new(None);
+    let rules = RULES.replace("build g: first s\n", "");
+    let edges = "build always: phony\nd = g\nbuild $d $d.2$:x | $\n    h: first s always\nbuild a: cat g\nbuild b: cat a h\n\
+        build never: none | always\nbuild c: cat b | never\nbuild o: cat s\n";
+    let none = "rule none\n  command = echo $out >> log\n  restat = 1\n";
+    let rules = rules
+        .replace("cp n $out; rm n", "{ cp n g; cp n h; cp n g.2:x; }; rm n")
+        .replace("cmp -s n $out", "cmp -s n g");
+    builds.edit(&format!("cat > build.ninja <<'END'\n{rules}{none}{edges}END\nprintf '1\\n2\\n' > s"));
+    for script in [":", ":", "echo 3 >> s", "echo 4 > s", "rm b"] {
+        builds.edit(script);
+        builds.both("", &[]);
+    }
+    let log = std::fs::read_to_string(builds.folders[1].join("log")).unwrap();
+    let count = |name: &str| log.lines().filter(|line| *line == name).count();
+    assert_eq!((count("a"), count("never"), count("o")), (2, 5, 3), "{log}");
+}
+
+/// The dry run of a copy writes and removes no response file, because the job that needs it may run.
+#[test]
+fn a_dry_run_keeps_response_files_and_needs_no_folder_for_them() {
+    if !has_ninja() {
+        return;
+    }
+    let builds = Builds::new(None);
+    let text = "rule make\n  command = mkdir -p tmp; touch $out\nrule r\n  command = cat $at $\n    > $out\n  rspfile = $\n    $at\n\
+        \u{20} rspfile_content = $in\nbuild stamp: make\nbuild a: r s || stamp\n  at = tmp/a.r\nbuild b: r s || stamp\n  at = tmp/b.r\n";
+    builds.edit(&format!("cat > build.ninja <<'END'\n{text}END\necho 1 > s"));
+    builds.both("", &[]);
+    builds.edit("touch s; echo in use > tmp/a.r");
+    let dry = builds.command("--dry-run").output().unwrap();
+    assert!(dry.status.success(), "{dry:?}");
+    assert_eq!(std::fs::read_to_string(builds.folders[1].join("tmp/a.r")).unwrap(), "in use\n");
+}
+
 #[test]
 fn the_commands_of_a_build_are_printed_as_ninja_runs_them() {
     if !has_ninja() {

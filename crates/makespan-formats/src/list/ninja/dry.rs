@@ -1,6 +1,6 @@
 //! Reads the dry run of a [`ManifestCopy`](super::ManifestCopy).
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 /// Begin of an edge in the output of the dry run.
 const EDGE: char = '\x1e';
@@ -11,8 +11,17 @@ const FIELD: char = '\x1f';
 /// later edges, so no edge of the copy has a pool. Rules accept only known names, and this one has no effect on Linux.
 pub(super) const POOL: &str = "msvc_deps_prefix";
 
-/// Description that prints the bindings of an edge.
-pub(super) const DESCRIPTION: &str = "\x1e$out\x1f$command\x1f$msvc_deps_prefix\x1f$deps\x1f$depfile\x1f$restat\x1f$generator\x1f$rspfile\x1f$rspfile_content\x1f";
+/// Variable of each `build` statement in the copy of a manifest: the number of the statement.
+pub(super) const STATEMENT: &str = "makespan_statement";
+
+/// Returns the description of a rule that prints the bindings of an edge. `rspfile` is the value of the binding `rspfile` of
+/// the rule. The rules of the copy have no response files, because even a dry run would write and remove these files.
+pub(super) fn description(rspfile: &str) -> String {
+    format!(
+        "\x1e$out\x1f$command\x1f${POOL}\x1f$deps\x1f$depfile\x1f$restat\x1f$generator\x1f{rspfile}\x1f$rspfile_content\x1f\
+         ${STATEMENT}\x1f"
+    )
+}
 
 /// An edge that is out of date: a command and the files that it makes.
 #[derive(Debug)]
@@ -29,6 +38,8 @@ pub(super) struct DirtyEdge<'a> {
     pub(super) generator: bool,
     pub(super) rspfile: String,
     pub(super) rspfile_content: &'a str,
+    /// The number of the `build` statement in the copy of the manifest.
+    pub(super) statement: usize,
 }
 
 /// Returns the edges in the output of a dry run, in the order in which ninja would start them. Returns `None` if an edge
@@ -39,10 +50,10 @@ pub(super) fn dirty_edges(printed: &str) -> Option<Vec<DirtyEdge<'_>>> {
     if before.is_empty() || before == "ninja: no work to do." { parts.map(edge).collect() } else { None }
 }
 
-/// Returns the first output of each edge that is out of date, from the output of the dry run of a
-/// [`ManifestCopy`](super::ManifestCopy). Returns `None` if ninja printed something else.
-pub fn dirty_outputs(printed: &str) -> Option<FxHashSet<String>> {
-    Some(dirty_edges(printed)?.into_iter().map(|edge| edge.output).collect())
+/// Returns the first output of each edge that is out of date, and the number of its `build` statement, from the output of
+/// the dry run of a [`ManifestCopy`](super::ManifestCopy). Returns `None` if ninja printed something else.
+pub fn dirty_outputs(printed: &str) -> Option<FxHashMap<String, usize>> {
+    Some(dirty_edges(printed)?.into_iter().map(|edge| (edge.output, edge.statement)).collect())
 }
 
 /// Returns the depfiles of the edges that are out of date, if ninja stores the dependencies of the edge in its log. `printed` is the output
@@ -69,6 +80,7 @@ fn edge(text: &str) -> Option<DirtyEdge<'_>> {
         generator: !fields.next()?.is_empty(),
         rspfile: unquoted(fields.next()?),
         rspfile_content: fields.next()?,
+        statement: fields.next()?.parse().ok()?,
     };
     (fields.next()?.trim().is_empty() && fields.next().is_none()).then_some(edge)
 }

@@ -4,21 +4,30 @@
 //! description of each rule consists of these bindings, and ninja evaluates them. A description affects neither the command
 //! nor its hash, so ninja decides as for the original which edges are out of date.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustc_hash::FxHashMap;
 use tempfile::TempDir;
 
-use super::dry::{DESCRIPTION, POOL};
+use super::dry::{POOL, STATEMENT, description};
 use crate::error::{FilePlace, FormatError};
 
 /// Maximum depth of nested `include` and `subninja` statements.
 const MAX_DEPTH: usize = 64;
 
 /// Variables with other values in the copy.
-const CHANGED: [&str; 3] = ["description", "pool", POOL];
+const CHANGED: [&str; 4] = ["description", "pool", POOL, STATEMENT];
+
+/// Variable without a value: the response file of each rule in the copy.
+const NO_FILE: &str = "makespan_no_file";
+
+/// An empty file in the folder of the copy, which is older than all files of the build.
+const OLD: &str = "old";
 
 /// A copy of a manifest and of all files that the manifest includes, in a temporary folder.
 #[derive(Debug)]
@@ -29,6 +38,10 @@ pub struct ManifestCopy {
     files: usize,
     /// The `default` statements.
     defaults: String,
+    /// The number of the file of each `build` statement, and the position of the statement in this file of the copy.
+    statements: Vec<(usize, Range<usize>)>,
+    /// Statements that [`Self::settle`] has changed.
+    settled: BTreeSet<usize>,
 }
 
 impl ManifestCopy {
@@ -38,8 +51,15 @@ impl ManifestCopy {
     /// [`FormatError`] if a file cannot be read or written.
     pub fn new(folder: &Path, manifest: &Path) -> Result<Self, FormatError> {
         let temporary = tempfile::tempdir().map_err(|error| io(manifest, "copy", error))?;
-        let mut copy =
-            Self { folder: temporary, pools: FxHashMap::default(), left: None, files: 0, defaults: String::new() };
+        let mut copy = Self {
+            folder: temporary,
+            pools: FxHashMap::default(),
+            left: None,
+            files: 0,
+            defaults: String::new(),
+            statements: Vec::new(),
+            settled: BTreeSet::new(),
+        };
         copy.pools.insert("console".into(), 1);
         let whole = copy.add(folder, manifest, 0)?;
         let write = |path: PathBuf, rest: &str| {
@@ -80,9 +100,56 @@ impl ManifestCopy {
         self.left.as_deref()
     }
 
+    /// Changes these `build` statements of the copy, because their edges have ended. The outputs then count as sources with
+    /// the modification times that they have now. So edges that are always out of date no longer make other edges out of
+    /// date. As in ninja, a missing output does not make other edges out of date either.
+    ///
+    /// # Errors
+    /// [`FormatError`] if a file cannot be read or written.
+    pub fn settle(&mut self, statements: &[usize]) -> Result<(), FormatError> {
+        let old = self.folder.path().join(OLD);
+        let made = fs::File::create(&old);
+        let made = made.and_then(|file| file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1)));
+        made.map_err(|error| io(&old, "write", error))?;
+        self.settled.extend(statements);
+        let changed: BTreeSet<usize> = statements.iter().map(|&number| self.statements[number].0).collect();
+        for file in changed {
+            let (path, whole) = (self.file(file), self.file(file).with_extension("whole"));
+            if !whole.exists() {
+                fs::copy(&path, &whole).map_err(|error| io(&path, "copy", error))?;
+            }
+            let mut text = fs::read_to_string(&whole).map_err(|error| io(&whole, "read", error))?;
+            // The statements of a file are in the order of their positions, so the last one is changed first.
+            for (_, range) in
+                self.settled.iter().rev().map(|&number| &self.statements[number]).filter(|at| at.0 == file)
+            {
+                let outputs = outputs(&text[range.clone()]).to_owned();
+                text.replace_range(range.clone(), &format!("{outputs}: phony {}\n", escaped(&old)));
+            }
+            fs::write(&path, text).map_err(|error| io(&path, "write", error))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the path of a copied file.
+    fn file(&self, number: usize) -> PathBuf {
+        self.folder.path().join(format!("{number}.ninja"))
+    }
+
+    /// Adds the number of a `build` statement after its last line. The statement begins at `begin` in the copied file.
+    fn number(&mut self, file: usize, copied: &mut String, begin: usize) {
+        if !copied.ends_with('\n') {
+            copied.push('\n');
+        }
+        let number = self.statements.len();
+        self.statements.push((file, begin..copied.len()));
+        let _ = writeln!(copied, "  {STATEMENT} = {number}");
+    }
+
     fn add(&mut self, folder: &Path, file: &Path, depth: usize) -> Result<PathBuf, FormatError> {
         self.files += 1;
-        let target = self.folder.path().join(format!("{}.ninja", self.files));
+        let own = self.files;
+        let target = self.file(own);
         let path = folder.join(file);
         let text = fs::read_to_string(&path).map_err(|error| io(&path, "read", error))?;
         if depth > MAX_DEPTH {
@@ -92,6 +159,10 @@ impl ManifestCopy {
         let mut copied = String::with_capacity(text.len());
         let (mut block, mut is_continued, mut is_dropped) = (Block::Other, false, false);
         let mut is_default = false;
+        // If a command uses the name of its response file, the rules keep their response files.
+        let keeps = text.lines().any(|line| uses(line, "rspfile"));
+        let own_description = description(if keeps { "$rspfile" } else { "" });
+        let (mut rspfile, mut statement): (Option<String>, Option<usize>) = (None, None);
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             let plain = line.trim_end_matches(['\n', '\r']);
             let begins = !is_continued;
@@ -107,6 +178,15 @@ impl ManifestCopy {
                 } else if !is_dropped {
                     copied.push_str(line);
                 }
+                if let Some(value) = &mut rspfile {
+                    value.push_str(plain.trim_start_matches(' '));
+                }
+                if !is_continued {
+                    finish(&mut copied, rspfile.take());
+                    statement.take().into_iter().for_each(|begin| self.number(own, &mut copied, begin));
+                } else if let Some(value) = &mut rspfile {
+                    value.pop();
+                }
                 continue;
             }
             (is_dropped, is_default) = (false, false);
@@ -119,6 +199,17 @@ impl ManifestCopy {
                     }
                     (Block::Rule | Block::Build, POOL) => self.leave(&place(), "it sets msvc_deps_prefix"),
                     (Block::Rule | Block::Build, "description") => is_dropped = true,
+                    (Block::Build, "rspfile") => self.leave(&place(), "a `build` statement sets rspfile"),
+                    (Block::Rule, "rspfile") if !keeps => {
+                        let mut value = value.trim_start_matches(' ').to_owned();
+                        is_dropped = true;
+                        if is_continued {
+                            value.pop();
+                            rspfile = Some(value);
+                        } else {
+                            finish(&mut copied, Some(value));
+                        }
+                    }
                     (Block::Rule | Block::Build, "dyndep") => self.leave(&place(), "it uses dyndep"),
                     (Block::Pool(name), "depth") => self.pool(name, value.trim(), &place()),
                     _ => {}
@@ -157,10 +248,15 @@ impl ManifestCopy {
                 _ if plain.is_empty() || plain.starts_with('#') => block,
                 _ => Block::Other,
             };
+            let begin = copied.len();
             copied.push_str(line);
-            if matches!(block, Block::Rule) && word == "rule" {
+            if word == "rule" {
                 let end = if line.ends_with('\n') { "" } else { "\n" };
-                let _ = writeln!(copied, "{end}  description = {DESCRIPTION}");
+                let _ = writeln!(copied, "{end}  description = {own_description}");
+            } else if word == "build" && is_continued {
+                statement = Some(begin);
+            } else if word == "build" {
+                self.number(own, &mut copied, begin);
             }
         }
         fs::write(&target, copied).map_err(|error| io(&path, "copy", error))?;
@@ -186,6 +282,25 @@ impl ManifestCopy {
     fn leave(&mut self, place: &str, reason: &str) {
         self.left.get_or_insert_with(|| format!("{place}: {reason}"));
     }
+}
+
+/// Adds the bindings of a rule with the response file `rspfile`, if there is one: the rule prints the response file and has
+/// none. Ninja refuses a rule without the binding `rspfile` if the rule has the content of the file.
+fn finish(copied: &mut String, rspfile: Option<String>) {
+    if let Some(rspfile) = rspfile {
+        let _ = writeln!(copied, "  description = {}\n  rspfile = ${NO_FILE}", description(&rspfile));
+    }
+}
+
+/// Returns the begin of a `build` statement: the text before the first unescaped colon.
+fn outputs(statement: &str) -> &str {
+    let mut is_escaped = false;
+    let end = statement.find(|c: char| {
+        let ends = c == ':' && !is_escaped;
+        is_escaped = c == '$' && !is_escaped;
+        ends
+    });
+    &statement[..end.unwrap_or(statement.len())]
 }
 
 /// The statement to which indented lines belong.

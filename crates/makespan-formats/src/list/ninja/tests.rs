@@ -51,7 +51,7 @@ fn instance(dry: &str) -> Result<Option<Instance>, FormatError> {
 }
 
 fn edge(fields: [&str; 9]) -> String {
-    format!("\x1e{}\x1f\n", fields.join("\x1f"))
+    format!("\x1e{}\x1f0\x1f\n", fields.join("\x1f"))
 }
 
 #[test]
@@ -118,14 +118,14 @@ fn a_manifest_is_copied_with_descriptions() {
     let copy = ManifestCopy::new(folder.path(), Path::new("build.ninja")).unwrap();
     let text = |name: &str| std::fs::read_to_string(copy.path().with_file_name(name)).unwrap();
     assert!(text("build.ninja").ends_with("default a $\n a\n"));
-    let own = format!("  description = {}\n", dry::DESCRIPTION);
+    let own = format!("  description = {}\n", dry::description(""));
     assert_eq!(text("2.ninja"), format!("rule cc # x\n{own}\n  # description = y\n  command = x\n"));
     assert_eq!(text("3.ninja"), format!("rule cc\n{own}  command = y"));
     let names = ["2", "3"].map(|name| copy.path().with_file_name(format!("{name}.ninja")).display().to_string());
     assert_eq!(
         text("1.ninja"),
         format!(
-            "pool p\n  depth = 4\ninclude {}\nbuild a: cc b $\n  c\n  y = 1\n  msvc_deps_prefix = p\nsubninja {}\n",
+            "pool p\n  depth = 4\ninclude {}\nbuild a: cc b $\n  c\n  makespan_statement = 0\n  y = 1\n  msvc_deps_prefix = p\nsubninja {}\n",
             names[0], names[1]
         )
     );
