@@ -1,12 +1,10 @@
 //! The precision with which Slurm computes when a pending job will have its nodes.
 //!
 //! Slurm does not test a pending job after each end of a running job. It removes the running jobs in groups, and tests
-//! the pending job after each group. So the job is planned for the last end of a group. A group contains the jobs that
-//! end within a window after the first end of the group. The first window is 30 s long. Each window is twice as long as
-//! the window before or, with `bf_window_linear` in `SchedulerParameters` of slurm.conf, longer by a constant time.
-
-/// Maximum number of running jobs in a group.
-const JOBS_OF_A_GROUP: usize = 202;
+//! the pending job after each group. So the job is planned for the last end of a group. All groups begin at one instant:
+//! the first end, rounded up to a multiple of 30 s on the clock. A group contains the jobs that end within its window after
+//! this instant, and in no shorter window. The first window is 30 s long. Each window is twice as long as the window before
+//! or, with `bf_window_linear` in `SchedulerParameters` of slurm.conf, longer by a constant time.
 
 /// The windows of the groups.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +13,33 @@ pub(super) struct EndWindows {
     pub first: i64,
     /// Time by which each window is longer than the window before. 0 if it is twice as long.
     pub linear: i64,
+    /// The time from the last full minute on the clock to the instant 0.
+    pub second: i64,
+}
+
+/// The present window.
+struct EndWindow {
+    until: i64,
+    length: i64,
+    linear: i64,
+}
+
+impl EndWindow {
+    /// Returns the first window if the first running job ends at an instant.
+    fn first(windows: EndWindows, end: i64) -> Self {
+        let since = end.saturating_add(windows.second).rem_euclid(windows.first);
+        let until = end.saturating_add(2 * windows.first - since);
+        Self { until, length: windows.first, linear: windows.linear }
+    }
+
+    /// Changes to the first window that contains an instant.
+    fn extend(&mut self, at: i64) {
+        while self.until < at {
+            let more = if self.linear == 0 { self.length } else { self.linear };
+            self.until = self.until.saturating_add(more);
+            self.length = self.length.saturating_add(more);
+        }
+    }
 }
 
 /// The assumed ends of running jobs in ascending order, with the numbers of the jobs.
@@ -39,36 +64,37 @@ impl RunningEnds {
     pub fn end_of_group(
         &self,
         (at, now): (i64, i64),
-        mut windows: EndWindows,
+        windows: EndWindows,
         is_elsewhere: Option<&dyn Fn(usize) -> bool>,
     ) -> i64 {
         let ends = &self.0[..];
         let is_there = |end: &(i64, u32)| is_elsewhere.is_none_or(|is_elsewhere| !is_elsewhere(end.1 as usize));
         let from = |place: usize| ends[place..].iter().position(is_there).map(|further| place + further);
-        let mut next = 0;
-        while let Some(first) = from(next) {
-            let until = ends[first].0.saturating_add(windows.first);
-            let is_within = |place: usize| ends.get(place).is_some_and(|end| end.0 <= until);
-            let mut last = first;
-            if is_elsewhere.is_none() {
-                last += ends[first..].partition_point(|end| end.0 <= until).min(JOBS_OF_A_GROUP) - 1;
-            } else {
-                // A group ends before a job that ends after the window, on whatever nodes this job runs.
-                let mut count = 1;
-                while count < JOBS_OF_A_GROUP && is_within(last + 1) {
-                    let Some(found) = from(last + 1) else { break };
-                    (last, count) = (found, count + 1);
-                }
+        // A job that runs longer than assumed ends immediately.
+        let ending = |place: usize| ends[place].0.max(now + 1);
+        let Some(first) = from(0) else { return at };
+        let mut window = EndWindow::first(windows, ends[first].0);
+        if is_elsewhere.is_none() {
+            if at > now + 1 {
+                window.extend(at);
             }
-            // A job that runs longer than assumed ends immediately.
-            let end = ends[last].0.max(now + 1);
-            if end >= at {
-                return end;
-            }
-            next = last + 1;
-            let longer = if windows.linear == 0 { windows.first } else { windows.linear };
-            windows.first = windows.first.saturating_add(longer);
+            return ending(ends.partition_point(|end| end.0 <= window.until) - 1).max(at);
         }
-        at
+        let mut last = first;
+        loop {
+            // A group ends before a job that ends after the window, on whatever nodes this job runs. If the next job runs
+            // elsewhere and ends within the window, the job after it belongs to the group without any test.
+            while ends.get(last + 1).is_some_and(|end| end.0 <= window.until) {
+                let Some(found) = from(last + 1) else { return ending(last).max(at) };
+                last = found;
+            }
+            if ending(last) >= at {
+                return ending(last);
+            }
+            let Some(next) = ends.get(last + 1) else { return at };
+            window.extend(next.0);
+            let Some(found) = from(last + 1) else { return at };
+            last = found;
+        }
     }
 }

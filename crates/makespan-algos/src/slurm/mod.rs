@@ -4,6 +4,7 @@
 //! converts its data to a [`ClusterModel`], reports arrivals and ends of jobs to a [`SlurmScheduler`], and receives
 //! the starts.
 
+mod best_fit;
 mod bits;
 mod counter;
 mod counts;
@@ -11,6 +12,7 @@ mod cycle;
 mod ends;
 mod limits;
 mod model;
+mod node_request;
 mod planned;
 mod request;
 mod room;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use makespan_core::{CyclePair, CycleRules, FeatureChoice};
+use makespan_core::{CyclePair, CycleRules, FeatureChoice, NodePlace};
 
 use super::bits::NodeBits;
 use super::counter::{LimitCounter, LimitUse};
@@ -19,6 +19,8 @@ pub struct ModelNode {
     pub memory: u64,
     /// The number of processors that are always allocated together, such as the hardware threads of a core.
     pub grain: u32,
+    /// The place in the cluster's list of nodes.
+    pub place: NodePlace,
     /// The reserved or unavailable periods.
     pub closed: Vec<ReservedPeriod>,
 }
@@ -119,10 +121,14 @@ pub struct ClusterModel {
     pub begins: i64,
     /// The length of a minute in the unit of all times. Granted time limits are whole minutes.
     pub minute: i64,
+    /// The time from the last full minute, on the clock of the cluster, to the instant 0.
+    pub second: i64,
     /// The nodes.
     pub sites: Vec<ModelNode>,
     /// For each site, the number of its kind. All sites of a kind have the same amount of each resource.
     kind_of: Vec<usize>,
+    /// For each site, the number of its run. Consecutive sites of a run are adjacent nodes of equal weight.
+    run_of: Vec<u32>,
     /// For each kind of site, the index of one site of the kind.
     kinds_of_sites: Vec<usize>,
     /// Number of kinds of generic resources.
@@ -172,6 +178,8 @@ impl ClusterModel {
         Self {
             begins,
             minute,
+            second: 0,
+            run_of: runs(&sites),
             sites,
             kind_of,
             kinds_of_sites,
@@ -244,6 +252,11 @@ impl ClusterModel {
         let unit = self.cycles.bf_resolution;
         let ahead = until.saturating_sub(self.begins);
         self.begins.saturating_add(ahead.saturating_add(unit - 1) / unit * unit)
+    }
+
+    /// Returns true if two sites are adjacent nodes of equal weight, in this order.
+    pub(super) fn are_adjacent(&self, one: usize, next: usize) -> bool {
+        next == one + 1 && self.run_of[one] == self.run_of[next]
     }
 
     /// Moves required sites, and sites that satisfy the conditions, to the front. The order of all other sites is
@@ -346,6 +359,17 @@ impl ClusterModel {
         let cpus = shape.with_shares(cpus, |kind| gres[kind]);
         (cpus >= shape.cpus_of_node()).then_some(cpus)
     }
+}
+
+/// Numbers the runs of adjacent nodes of equal weight. Returns the run of each site.
+fn runs(sites: &[ModelNode]) -> Vec<u32> {
+    let mut run = 0;
+    let follows = |one: NodePlace, next: NodePlace| one.weight == next.weight && one.index + 1 == next.index;
+    let number = |at: usize| {
+        run += u32::from(at > 0 && !follows(sites[at - 1].place, sites[at].place));
+        run
+    };
+    (0..sites.len()).map(number).collect()
 }
 
 /// Numbers the kinds of sites. Two sites are of one kind if they have equal amounts of every resource. Returns the kind

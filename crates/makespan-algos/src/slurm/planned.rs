@@ -10,17 +10,27 @@ impl World {
     pub(super) fn planned(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let mut found = self.earliest(shape, not_before)?;
         loop {
-            let group = self.last_needed_end(shape, &found).map_or(found.0, |end| self.end_of_group(shape, end));
-            if group <= found.0 {
+            let group = |end: Option<i64>| end.map_or(i64::MIN, |end| self.end_of_group(shape, end));
+            // The chosen nodes may be free later than other nodes that are also enough.
+            let latest = self.last_end_of(shape, &found);
+            let mut last = group(latest);
+            if last > found.0 && latest.is_some_and(|latest| latest < found.0) {
+                last = group(self.last_needed_end(shape, found.0));
+            }
+            if last <= found.0 {
                 return Some(found);
             }
-            found = self.earliest(shape, group)?;
+            found = self.earliest(shape, last)?;
         }
     }
 
     /// Returns the last end of the group of running jobs that contains the instant `at`.
     fn end_of_group(&self, shape: &PartitionRequest, at: i64) -> i64 {
-        let windows = EndWindows { first: self.model.minute / 2, linear: self.model.cycles.bf_window_linear };
+        let windows = EndWindows {
+            first: self.model.minute / 2,
+            linear: self.model.cycles.bf_window_linear,
+            second: self.model.second,
+        };
         let set = &self.model.sets[shape.set];
         let holds = |number: usize| self.running(number).into_iter().flat_map(|job| &job.holds);
         let is_elsewhere = |number: usize| !holds(number).any(|hold| set.has(hold.site as usize));
@@ -29,9 +39,9 @@ impl World {
         self.ends.end_of_group((at, self.now), windows, elsewhere)
     }
 
-    /// Returns the last end of a running job that a planned job needs. Returns `None` if the planned job only waits for
-    /// reservations.
-    fn last_needed_end(&self, shape: &PartitionRequest, (at, sites): &(i64, Vec<usize>)) -> Option<i64> {
+    /// Returns the last end of a running job before which some of the nodes of a planned job are not free. Returns `None`
+    /// if the planned job only waits for reservations.
+    fn last_end_of(&self, shape: &PartitionRequest, (at, sites): &(i64, Vec<usize>)) -> Option<i64> {
         let end = |&site: &usize| {
             if shape.needs_more_together() {
                 let ends = self.on[site].iter().map(|end| end.at.max(self.now + 1));
@@ -40,6 +50,19 @@ impl World {
             self.room_now(shape, site).is_none().then(|| self.freed(shape, site)).flatten().map(|freed| freed.0)
         };
         sites.iter().filter_map(end).max()
+    }
+
+    /// Returns the last end of a running job before which fewer nodes than a job needs are free, of the nodes that are free
+    /// and not reserved at the instant `at`.
+    fn last_needed_end(&self, shape: &PartitionRequest, at: i64) -> Option<i64> {
+        let freed = |site: usize| {
+            let end = if self.room_now(shape, site).is_some() { i64::MIN } else { self.freed(shape, site)?.0 };
+            (end <= at && self.conflict(shape, site, at, true).is_none()).then_some(end)
+        };
+        let mut ends: Vec<i64> = self.model.sets[shape.set].iter().filter_map(freed).collect();
+        let needed = (shape.min_nodes.max(1) as usize).min(ends.len()).checked_sub(1)?;
+        let (_, &mut last, _) = ends.select_nth_unstable(needed);
+        (last > i64::MIN).then_some(last)
     }
 }
 
@@ -66,23 +89,26 @@ mod tests {
         let mut jobs = vec![0; nodes];
         ends.iter().for_each(|end| jobs[end.1] += 1);
         let is_enough = |jobs: &[usize]| jobs[first_node..].iter().filter(|&&count| count == 0).count() >= count;
-        let (mut window, mut last) = (30, 1000);
+        let (mut window, mut from, mut last) = (30, None, 1000);
         while !is_enough(&jobs) {
-            let mut first = None;
+            let mut has_removed = false;
             while !left.is_empty() {
                 let (end, node) = left.remove(0);
                 if node < first_node {
                     continue;
                 }
                 jobs[node] -= 1;
-                last = end;
-                let until = *first.get_or_insert(end) + window;
+                (last, has_removed) = (end, true);
+                let until = *from.get_or_insert((end / 30 + 1) * 30) + window;
                 if left.first().is_none_or(|next| next.0 > until) {
                     break;
                 }
             }
-            first?;
+            has_removed.then_some(())?;
             window = longer(window);
+            while left.first().zip(from).is_some_and(|(next, from)| next.0 > from + window) {
+                window = longer(window);
+            }
         }
         Some(last)
     }

@@ -1,6 +1,8 @@
 //! The request of a job.
 
-use makespan_core::{Need, NodeRequest};
+use makespan_core::Need;
+
+use super::node_request::NodeRequest;
 
 /// The memory that a job requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,14 +78,14 @@ impl PartitionRequest {
     /// shared resource, the amount `free`.
     pub(super) fn with_shares(&self, cpus: u32, free: impl Fn(usize) -> u64) -> u32 {
         let all = u32::try_from(self.cpus).unwrap_or(u32::MAX).max(1);
-        self.shares.iter().fold(cpus.min(self.most_per_node), |cpus, (kind, need)| match cpus.min(all) {
+        self.shares.iter().fold(cpus.min(self.most_per_node), |cpus, (kind, need)| match cpus {
             0 => 0,
             cpus => need.fitting(free(*kind), cpus, all),
         })
     }
 
     /// Returns the request for nodes and processors.
-    pub fn nodes(&self) -> NodeRequest {
+    pub(super) fn nodes(&self) -> NodeRequest {
         NodeRequest {
             nodes: (self.min_nodes as usize, self.most_nodes()),
             takes_all: self.takes_all,

@@ -1,7 +1,8 @@
 //! Finds nodes on which jobs can start now, and the time for which nodes are free.
 
-use makespan_core::NodeRequest;
+use makespan_core::Need;
 
+use super::best_fit::FreeNode;
 use super::bits::{Common, NodeBits};
 use super::model::ReservedPeriod;
 use super::request::{Memory, PartitionRequest};
@@ -98,26 +99,45 @@ impl World {
         if !open.has(shape.min_nodes as usize) || !self.in_reservation(shape, self.now) {
             return None;
         }
+        // Slurm's backfill cycle first ignores the number of tasks per node.
+        let is_looser = heeds_kept && shape.most_per_node < u32::MAX;
+        let looser = is_looser.then(|| PartitionRequest { most_per_node: u32::MAX, ..shape.clone() });
         let rooms = open.iter().filter_map(|site| {
-            let room = self.room_now(shape, site)?;
+            let room = self.room_now(looser.as_ref().unwrap_or(shape), site)?;
             self.conflict(shape, site, self.now, heeds_kept).is_none().then_some((site, room))
         });
-        let found = self.chosen(shape, &shape.nodes(), rooms)?;
+        let found = self.chosen(shape, self.now, rooms)?;
         Some(found.into_iter().map(|(site, cpus)| self.hold_of(shape, site, cpus)).collect())
     }
 
-    /// Chooses nodes for a request, with the number of processors on each. `rooms` are the free nodes.
+    /// Chooses nodes for a request at an instant, with the number of processors on each. `rooms` contains the free nodes in
+    /// ascending order, with the number of processors that each can provide.
     pub(super) fn chosen(
         &self,
         shape: &PartitionRequest,
-        request: &NodeRequest,
+        at: i64,
         rooms: impl Iterator<Item = (usize, u32)>,
     ) -> Option<Vec<(usize, u32)>> {
-        let conditions = |rooms: &mut [(usize, u32)]| self.model.put_counted_first(shape, rooms, |one| one.0);
-        match shape.counted {
-            None => request.choose(rooms, None),
-            Some(_) => request.choose(rooms, Some(&conditions)),
+        let mut buffers = self.buffers.borrow_mut();
+        buffers.free.clear();
+        buffers.free.extend(rooms.map(|(site, room)| FreeNode {
+            site,
+            room,
+            cpus: self.compared(shape, site, at, room),
+        }));
+        self.model.choose(shape, &mut buffers)
+    }
+
+    /// Returns the number of processors by which Slurm compares a node that provides `room` processors to a job. An amount
+    /// that the job needs as a whole does not lower this number.
+    fn compared(&self, shape: &PartitionRequest, site: usize, at: i64, room: u32) -> u32 {
+        let is_shared = |need: &Need| !matches!(need, Need::Linear { whole: 0, .. });
+        if !shape.shares.iter().any(|(_, need)| is_shared(need)) {
+            return room;
         }
+        let ended = self.on[site].iter().take_while(|end| end.at <= at).map(|end| end.cpus).sum::<u32>();
+        let free = (self.cpus[site] + ended).min(self.model.sites[site].cpus).min(shape.most_per_node);
+        free.max(room)
     }
 
     /// Returns the resources that a job takes on a node on which it gets `own` processors. Processors of a core are

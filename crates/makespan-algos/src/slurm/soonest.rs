@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use makespan_core::NodeRequest;
-
 use super::request::PartitionRequest;
 use super::world::World;
 
@@ -104,8 +102,8 @@ impl World {
                     Some(until) => drop(again.insert(until)),
                 }
             }
-            if let Some(sites) = self.enough_of(shape, free) {
-                return Some((at, sites));
+            if let Some(found) = self.chosen(shape, at, free.into_iter()) {
+                return Some((at, found.into_iter().map(|one| one.0).collect()));
             }
         }
     }
@@ -182,15 +180,15 @@ impl World {
         known
     }
 
-    /// Returns the first instant at which all needed nodes are free at once. The list of nodes is complete only until
-    /// `known`. If there is no such instant until then, returns `None`.
+    /// Returns the first instant at which all needed nodes are free at once, and the nodes that Slurm chooses then. The
+    /// list of nodes is complete only until `known`. If there is no such instant until then, or if the job needs more of
+    /// these nodes than it accepts, returns `None`.
     fn together(
         &self,
         shape: &PartitionRequest,
         times: &mut [(i64, usize, u32)],
         known: i64,
     ) -> Option<(i64, Vec<usize>)> {
-        let most = shape.most_nodes();
         for _ in 0..64 {
             let mut last = last_needed(shape, times)?;
             let counted = |last: usize, times: &[(i64, usize, u32)]| {
@@ -219,33 +217,29 @@ impl World {
             if !self.in_reservation(shape, at) {
                 return None;
             }
-            if shape.counted.is_some() {
-                let mut there: Vec<(usize, u32)> =
-                    times.iter().take_while(|time| time.0 <= at).map(|time| (time.1, time.2)).collect();
-                let counted = self.model.put_counted_first(shape, &mut there, |one| one.0)?;
-                let needed = shape.nodes().prefix(&there)?.max(counted);
-                return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
-            }
-            let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
-            // If every node provides enough processors, any nodes will do. Otherwise, only all nodes up to `last`
-            // together are sure to have enough processors.
-            let needs_first = shape.needs_more_together();
-            let there =
-                times.iter().take_while(|time| time.0 <= at).take(if needs_first { wanted } else { usize::MAX });
-            let mut sites: Vec<usize> = there.map(|time| time.1).collect();
-            sites.sort_unstable();
-            sites.truncate(wanted);
-            return Some((at, sites));
+            let free = times.partition_point(|time| time.0 <= at);
+            times[..free].sort_unstable_by_key(|time| time.1);
+            let rooms =
+                times[..free].iter().map(|&(_, site, room)| (site, self.room_at(shape, site, at).unwrap_or(room)));
+            let found = self.chosen(shape, at, rooms)?;
+            return Some((at, found.into_iter().map(|one| one.0).collect()));
         }
         None
     }
 
-    /// Returns the first nodes of `free` that are enough for the job, as few as possible. If these are too many nodes
-    /// for the job, returns the nodes with the most processors instead.
-    fn enough_of(&self, shape: &PartitionRequest, free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
-        let request = NodeRequest { takes_all: false, ..shape.nodes() };
-        let found = self.chosen(shape, &request, free.into_iter())?;
-        Some(found.into_iter().map(|one| one.0).collect())
+    /// Returns the number of processors that a site can provide after the ends of all jobs that end until an instant.
+    /// Returns `None` if no job ends there until then, or if the request is for whole nodes.
+    fn room_at(&self, shape: &PartitionRequest, site: usize, at: i64) -> Option<u32> {
+        if shape.whole || self.first_end[site] > at {
+            return None;
+        }
+        let mut last = None;
+        self.rooms(shape, site, &mut |end, room| {
+            let has_ended = end <= at;
+            last = if has_ended { Some(room) } else { last };
+            has_ended
+        });
+        last
     }
 
     /// Returns the first instant after `from` from which a site is not reserved for the duration of the job.
@@ -304,6 +298,7 @@ pub(super) mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::best_fit::tests::fitted;
     use super::super::bits::NodeBits;
     use super::super::model::{ClusterModel, ModelNode, ReservedPeriod};
     use super::super::request::Memory;
@@ -318,7 +313,8 @@ pub(super) mod tests {
             let (cpus, megabytes) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
             let reserved = ReservedPeriod { start: 2000, end: 2500, reservation: Some(0) };
             let closed = if at == 0 { vec![reserved] } else { Vec::new() };
-            ModelNode { cpus, memory: megabytes << 20, grain: 1, closed }
+            let place = makespan_core::NodePlace { weight: 1 + at as u64 / 40, index: at + at / 7 };
+            ModelNode { cpus, memory: megabytes << 20, grain: 1, place, closed }
         };
         let mut model = ClusterModel::new((0..nodes).map(node).collect(), (0, Vec::new()), 1000, 60);
         model.reservations.push((2000, 2500));
@@ -444,13 +440,10 @@ pub(super) mod tests {
                 prop_assert!(world.roomy(&of_node) >= all.len());
                 for heeds_kept in [false, true] {
                     let fits = |&&site: &&usize| world.conflict(shape, site, world.now, heeds_kept).is_none();
-                    let free: Vec<u32> = all.iter().filter(fits).map(|&site| site as u32)
-                        .filter(|&site| !shape.whole || world.on[site as usize].is_empty()).collect();
-                    let found = world.find(shape, None, heeds_kept).map(|holds| holds.iter().map(|hold| hold.site).collect::<Vec<_>>());
-                    let needed = shape.min_nodes as usize;
-                    // Each node has the requested resources per node, so the first nodes are sufficient.
-                    let expected = (free.len() >= needed).then(|| free[..needed].to_vec());
-                    prop_assert_eq!(found, expected);
+                    let free = all.iter().filter(fits).filter(|&&site| !shape.whole || world.on[site].is_empty());
+                    let free: Vec<(usize, u32)> = free.map(|&site| (site, world.room_now(shape, site).unwrap())).collect();
+                    let found = world.find(shape, None, heeds_kept).map(|holds| holds.iter().map(|hold| hold.site as usize).collect::<Vec<_>>());
+                    prop_assert_eq!(found, fitted(&model, shape, &free));
                 }
                 let mut times = Vec::new();
                 world.free_times(shape, i64::MIN, usize::MAX, &mut times);

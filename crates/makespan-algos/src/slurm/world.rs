@@ -1,8 +1,9 @@
 //! The used and the free resources during a simulation.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use super::best_fit::ChoiceBuffers;
 use super::bits::NodeBits;
 use super::counts::ProcessorCounts;
 use super::ends::RunningEnds;
@@ -60,6 +61,8 @@ pub struct World {
     pub(super) falling: Vec<(u64, i128)>,
     /// Number of nodes that were examined for jobs. It measures the cost independently of the machine.
     pub(super) looked: Cell<u64>,
+    /// Lists that each choice of nodes uses.
+    pub(super) buffers: RefCell<ChoiceBuffers>,
     /// The free processors, if the platform only counts processors.
     pub(super) counts: Option<ProcessorCounts>,
 }
@@ -87,6 +90,7 @@ impl World {
             used: model.counters.iter().map(|counter| counter.used).collect(),
             falling: vec![(0, 0); model.counters.len()],
             looked: Cell::new(0),
+            buffers: RefCell::default(),
             counts: (!model.cells.is_empty()).then(|| ProcessorCounts::new(&model.cells, &model.gres, model.begins)),
             model,
         };

@@ -58,6 +58,8 @@ pub struct Site {
     pub partitions: Vec<Partition>,
     /// Features of each node. Nodes beyond the end of the list have no features.
     pub features: Vec<Vec<Box<str>>>,
+    /// Places of nodes. Nodes beyond the end of the list follow the last node of the list.
+    pub places: Vec<NodePlace>,
     /// Classes of service.
     pub qos: Vec<Qos>,
     /// Accounts, and the users in each account.
@@ -66,6 +68,26 @@ pub struct Site {
     pub reservations: Vec<SiteReservation>,
     /// True if the priorities of submissions lack the fair share, so that a policy adds the fair share.
     pub adds_fair_share: bool,
+    /// The number of seconds from the last full minute, on the clock of the cluster, to time 0.
+    pub second: u32,
+}
+
+/// The place of a node in the list of all nodes of a cluster. Nodes of equal weight with consecutive indices are adjacent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodePlace {
+    /// Jobs get nodes of lower weight first.
+    pub weight: u64,
+    /// The index in the list.
+    pub index: usize,
+}
+
+impl Site {
+    /// Returns the place of a node.
+    pub fn place(&self, node: usize) -> NodePlace {
+        let last = self.places.len().saturating_sub(1);
+        let known = self.places.get(node.min(last)).copied().unwrap_or(NodePlace { weight: 1, index: 0 });
+        NodePlace { index: known.index + node.saturating_sub(last), ..known }
+    }
 }
 
 /// A set of nodes with a queue.

@@ -8,7 +8,7 @@ use makespan_algos::slurm::{
     ClusterModel, Hold, JobCandidate, LimitUse, ModelJob, ModelNode, NodeBits, NodeConditions, PartitionRequest,
     ReservedPeriod,
 };
-use makespan_core::{CyclePair, WaitKind};
+use makespan_core::{CyclePair, NodePlace, WaitKind};
 
 use crate::queue::{FeatureChoice, Features, NodeHolding, Queue, QueueJob, SlurmReservation};
 use crate::text::Gres;
@@ -209,7 +209,7 @@ impl<'a> Model<'a> {
             takes_all: request.max_nodes.is_some_and(|most| most > request.min_nodes),
             cpus: request.cpus,
             per_node: small(request.cpus_per_node),
-            most_per_node: u32::MAX,
+            most_per_node: queue.most_cpus_per_node(request).map_or(u32::MAX, small),
             memory: self.memory.then_some(request.memory),
             gres: self.wanted(&request.gres),
             shares: Vec::new(),
@@ -391,6 +391,7 @@ fn sites(queue: &Queue, nodes: &[usize]) -> Vec<ModelNode> {
             cpus: of.usable_cpus,
             memory: of.memory.unwrap_or(u64::MAX).saturating_sub(of.kept_memory),
             grain: if cores { of.threads_per_core.max(1) } else { 1 },
+            place: NodePlace { weight: of.weight, index: node },
             closed: closed.get(of.name.as_str()).cloned().unwrap_or_default(),
         }
     };

@@ -196,6 +196,12 @@ impl Queue {
         state.takes_jobs() && self.reservations.iter().any(is_kept)
     }
 
+    /// Returns the maximum number of processors that a job gets on each node, if there is a maximum.
+    pub(crate) fn most_cpus_per_node(&self, request: &JobRequest) -> Option<u64> {
+        let shares = !request.exclusive && !self.gives_whole_nodes();
+        request.cpus_of_tasks_per_node.filter(|_| shares).map(|cpus| cpus.max(request.cpus_per_node))
+    }
+
     /// Returns the minimum number of processors that a pending job gets because it gets whole nodes, or 0 if it shares
     /// nodes.
     pub(crate) fn whole_node_cpus(&self, job: &QueueJob) -> u64 {

@@ -19,6 +19,9 @@ pub struct JobRequest {
     pub cpus: u64,
     /// Minimum number of processors per node.
     pub cpus_per_node: u64,
+    /// Number of processors for the tasks on each node, if the job states the number of these tasks
+    /// (`--ntasks-per-node`).
+    pub cpus_of_tasks_per_node: Option<u64>,
     /// The requested memory.
     pub memory: Memory,
     /// Generic resources per node.
@@ -112,11 +115,13 @@ impl JobRequest {
         // The job needs at least all required nodes.
         let min_nodes = job.node_count.0.max(required.len() as u64).max(1);
         let number = |keys| first(record, keys).and_then(|text| text.parse::<u64>().ok());
+        let each_task = number(["CPUs/Task", "cpus_per_task"]).unwrap_or(1);
         let request = Self {
             min_nodes,
             max_nodes: max_nodes(record).map(|most| most.max(min_nodes)),
             cpus: job.cpus.unwrap_or(1).max(min_nodes),
             cpus_per_node: number(["MinCPUsNode", "minimum_cpus_per_node"]).unwrap_or(1).max(1),
+            cpus_of_tasks_per_node: tasks_per_node(record).map(|tasks| tasks.saturating_mul(each_task.max(1))),
             memory: memory(record),
             gres: generic(record, min_nodes),
             features,
@@ -147,6 +152,13 @@ fn max_nodes(record: &Record) -> Option<u64> {
     }
     let (_, most) = record.get("NumNodes")?.split_once('-')?;
     most.parse().ok()
+}
+
+/// Returns the number of tasks on each node, if the job states this number.
+fn tasks_per_node(record: &Record) -> Option<u64> {
+    let stated = first(record, ["NtasksPerN:B:S:C", "tasks_per_node"])?;
+    let tasks = stated.split(':').next()?.parse().ok()?;
+    Some(tasks).filter(|&tasks| tasks > 0)
 }
 
 fn tres(record: &Record) -> Vec<(String, u64)> {

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use makespan_core::{
-    Association as Member, Limits as Most, Partition as Part, Qos as Class, Resource, Resources, Site, SiteReservation,
-    Submission, Time,
+    Association as Member, Limits as Most, NodePlace, Partition as Part, Qos as Class, Resource, Resources, Site,
+    SiteReservation, Submission, Time,
 };
 
 use super::new_priority::partition_factor;
@@ -56,6 +56,8 @@ impl Queue {
             associations: self.site_associations(),
             reservations: self.site_reservations(number),
             adds_fair_share: self.adds_fair_share,
+            second: u32::try_from(self.now.rem_euclid(60)).unwrap_or_default(),
+            places: self.site_places(number),
         }
     }
 
@@ -81,6 +83,16 @@ impl Queue {
         };
         // Leave out a partition without available nodes. Jobs in this partition cannot start.
         self.partitions.iter().map(part).filter(|part| !part.nodes.is_empty()).collect()
+    }
+
+    fn site_places(&self, number: &HashMap<&str, usize>) -> Vec<NodePlace> {
+        let mut places = vec![NodePlace { weight: 1, index: 0 }; number.len()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            if let Some(&at) = number.get(node.name.as_str()) {
+                places[at] = NodePlace { weight: node.weight, index };
+            }
+        }
+        places
     }
 
     fn site_features(&self, number: &HashMap<&str, usize>) -> Vec<Vec<Box<str>>> {
@@ -214,6 +226,7 @@ impl Texts {
             constraint: constraint.map(|text| self.of(&text)),
             nodes: Some((count(request.min_nodes), request.most_nodes().map_or(u32::MAX, count))),
             // A running job already has its processors, so its request does not matter.
+            per_node: queue.most_cpus_per_node(request).filter(|_| waits).map(count),
             least_per_node: Some(count(request.cpus_per_node)).filter(|&least| waits && least > 1),
             exclusive: request.exclusive || queue.gives_whole_nodes(),
             only: only.iter().map(|name| self.of(name)).collect(),

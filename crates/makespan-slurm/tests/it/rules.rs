@@ -658,15 +658,15 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
     let start = |busy: &str, asks: &str| start_on(4, busy, asks);
     let halves = half(0) + &half(1) + &half(2) + &half(3);
     for (busy, asks, at, nodes) in [
-        (&halves, "NumNodes=1 NumCPUs=2", 1000, &[0, 1][..]),
+        (&halves, "NumNodes=1 NumCPUs=2", 1000, &[1, 2][..]),
         (&halves, "NumNodes=1 NumCPUs=1", 1000, &[1]),
-        (&halves, "NumNodes=2-2 NumCPUs=2", 1000, &[0, 1]),
-        (&halves, "NumNodes=1-3 NumCPUs=3", 1000, &[0, 1, 2]),
+        (&halves, "NumNodes=2-2 NumCPUs=2", 1000, &[1, 2]),
+        (&halves, "NumNodes=1-3 NumCPUs=3", 1000, &[1, 2, 3]),
         // Here n1 is the only node that the job may have.
         (&halves, "NumNodes=1-1 NumCPUs=2", 1600, &[1]),
         // Here there are enough free processors, but the required node is busy.
-        (&running(101, 1, 20), "NumNodes=2-2 NumCPUs=2", 2200, &[0, 1]),
-        (&running(101, 1, 20), "NumNodes=1 NumCPUs=6", 2200, &[0, 1]),
+        (&running(101, 1, 20), "NumNodes=2-2 NumCPUs=2", 2200, &[1, 2]),
+        (&running(101, 1, 20), "NumNodes=1 NumCPUs=6", 2200, &[1, 2]),
     ] {
         let (start, own, why) = start(busy, asks);
         assert_eq!((start, &own[..]), (Some(at), nodes), "{asks}: {why:?}");

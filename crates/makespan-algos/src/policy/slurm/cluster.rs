@@ -1,6 +1,6 @@
 //! Converts a platform and its running tasks for the scheduler.
 
-use makespan_core::{Demand, Instance, ProcSet, ResourceKind, Site, Time};
+use makespan_core::{Demand, Instance, NodePlace, ProcSet, ResourceKind, Site, Time};
 
 use crate::kernel::packing::{PackingMachines, ProcessorCell as ProcessorCellOfNode};
 use crate::slurm::{ClusterModel, Hold, LimitCounter, ModelNode, NodeBits, ProcessorCell, ReservedPeriod};
@@ -55,12 +55,15 @@ impl PlatformNodes {
         let (machines, platform) = (&self.machines, instance.platform());
         let site = platform.site();
         let reservations = site.map_or(&[][..], |site: &Site| &site.reservations);
-        let mut nodes: Vec<ModelNode> = (0..self.len()).map(|at| self.model_node(at)).collect();
+        let rules = site.cloned().unwrap_or_default();
+        let place = |at: usize| rules.place(self.node(at));
+        let mut nodes: Vec<ModelNode> = (0..self.len()).map(|at| self.model_node(at, place(at))).collect();
         for (index, kept) in reservations.iter().enumerate() {
             let period = ReservedPeriod { start: kept.start.ticks(), end: kept.end.ticks(), reservation: Some(index) };
             self.set(kept.nodes.iter().copied()).iter().for_each(|site| nodes[site].closed.push(period));
         }
         let mut model = ClusterModel::new(nodes, (machines.resources, machines.amounts.clone()), 0, MINUTE);
+        model.second = i64::from(rules.second) * Time::TICKS_PER_SECOND;
         model.reservations = reservations.iter().map(|kept| (kept.start.ticks(), kept.end.ticks())).collect();
         if self.only_counts {
             let cells = machines.cells_of(0).iter();
@@ -85,7 +88,7 @@ impl PlatformNodes {
 
     /// Returns a node of the model. If only some processors of the node are closed in a period, the whole node is
     /// closed in this period. If only some processors are closed for ever, they do not exist.
-    fn model_node(&self, at: usize) -> ModelNode {
+    fn model_node(&self, at: usize, place: NodePlace) -> ModelNode {
         let cells = self.machines.cells_of(at);
         let opens_again = |cell: &&ProcessorCellOfNode| cell.closed.last().is_none_or(|last| last.1 < i64::MAX);
         let is_whole = self.only_counts || !cells.iter().any(|cell| opens_again(&cell));
@@ -97,7 +100,7 @@ impl PlatformNodes {
                 closed.push(period);
             }
         }
-        ModelNode { cpus: own().map(|cell| cell.ids.len()).sum(), memory: 0, grain: 1, closed }
+        ModelNode { cpus: own().map(|cell| cell.ids.len()).sum(), memory: 0, grain: 1, place, closed }
     }
 
     /// Returns true if tasks use up the amount of a counter.

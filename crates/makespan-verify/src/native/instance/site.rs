@@ -232,7 +232,7 @@ impl SiteEntry {
             }
         }
         let qos = self.qos.into_iter().map(qos).collect();
-        let site = Site { partitions, features, qos, associations, reservations, adds_fair_share: false };
+        let site = Site { partitions, features, qos, associations, reservations, ..Site::default() };
         platform.with_site(site).map_err(|error| error.to_string())
     }
 

@@ -97,6 +97,9 @@ fn resize(nodes: &mut Vec<Node>, mut site: Option<&mut Site>, before: u32, after
             if last < site.features.len() {
                 site.features.remove(last);
             }
+            if last < site.places.len() {
+                site.places.remove(last);
+            }
         }
     }
     let Some(last) = nodes.iter().rposition(|node| node.processors > 0) else { return };
