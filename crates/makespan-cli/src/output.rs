@@ -299,6 +299,29 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
+/// Formats a table. The first column contains words, and all other columns contain numbers. A table wider than `width` is split into parts, and each part begins with the `first` columns.
+pub fn blocks(first: &[&str], names: &[impl AsRef<str>], rows: &[Vec<String>], width: usize) -> String {
+    let fixed = first.len();
+    let length = |at: usize, heading: &str| {
+        let cells = rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+        cells.max(heading.chars().count()) + 2
+    };
+    let own: usize = first.iter().enumerate().map(|(at, word)| length(at, word)).sum();
+    let (mut parts, mut from) = (Vec::new(), 0);
+    while from < names.len() {
+        let (mut to, mut left) = (from, width.saturating_sub(own));
+        while to < names.len() && (to == from || length(fixed + to, names[to].as_ref()) <= left) {
+            left = left.saturating_sub(length(fixed + to, names[to].as_ref()));
+            to += 1;
+        }
+        let heading: Vec<&str> = first.iter().copied().chain(names[from..to].iter().map(AsRef::as_ref)).collect();
+        let cells = rows.iter().map(|row| [&row[..fixed], &row[fixed + from..fixed + to]].concat());
+        parts.push(table(&heading, 1, cells));
+        from = to;
+    }
+    parts.join("\n")
+}
+
 /// Writes the pictures, the page and the table that the options request for a report. If the schedules are
 /// alternatives, the table contains the chosen schedule. Otherwise, the table contains the last schedule.
 pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {

@@ -231,6 +231,13 @@ impl NewJob {
         }
     }
 
+    /// Returns true if the job accepts a number of nodes. A job that states no number of nodes accepts any number.
+    pub fn accepts(&self, nodes: u32) -> bool {
+        let most = self.get("nodes").map(|text| text.split_once('-').map_or(text, |range| range.1));
+        let is_few_enough = most.and_then(|text| text.parse::<u64>().ok()).is_none_or(|most| u64::from(nodes) <= most);
+        most.is_none() || is_few_enough && u64::from(nodes) >= self.min_nodes()
+    }
+
     fn count(&self, name: &str) -> Option<u64> {
         self.get(name)?.parse().ok()
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::source::{ReadCluster, joined_notes, read_all, short_label};
 use super::{DAYS, rows};
 use crate::args::{KnownTimes, QueueFormat, QueueOptions};
-use crate::output::{emit, narrow, table};
+use crate::output::{blocks, columns, emit, narrow};
 
 /// Maximum width of a cluster's name in the table.
 const NAME: usize = 16;
@@ -148,9 +148,9 @@ pub fn queues(names: &[&str], options: &QueueOptions) -> Result<ExitCode> {
         emit(&format!("{:#}\n", json!({ "clusters": all, "sum": sum.json(), "remarks": remarks })))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let heading = ["cluster", "nodes", "away", "free", "run", "wait", "mean wait", "longest"];
+    let heading = ["nodes", "away", "free", "run", "wait", "mean wait", "longest"];
     let lines = clusters.iter().map(|(label, _, numbers)| numbers.cells(label)).chain([sum.cells("total")]);
-    let mut text = table(&heading, 1, lines) + "\n";
+    let mut text = blocks(&["cluster"], &heading, &lines.collect::<Vec<_>>(), columns()) + "\n";
     text += &narrow(
         "",
         0,

@@ -16,7 +16,7 @@ use super::queue::source::{ReadCluster, joined_notes, read_all, short_label};
 use super::queue::what_if::{of_script, user};
 use super::queue::{begin, run_time_from};
 use crate::args::{Format, KnownTimes, WhereOptions};
-use crate::output::{emit, narrow, shell_word, table};
+use crate::output::{blocks, columns, emit, narrow, shell_word};
 use candidate::{Candidate, CandidateSize, count_firsts, share_of, sort};
 use sizes::RelativeTimes;
 
@@ -127,7 +127,7 @@ impl Knowledge {
         let (times, from) = relative.unzip();
         // The forecast knows the run time of the job with the number of nodes in the script.
         let stated = u32::try_from(job.min_nodes()).unwrap_or(u32::MAX);
-        let sizes = sizes(options, times.as_ref(), stated);
+        let sizes = sizes(options, times.as_ref(), job, stated);
         let similar = self.similar(at);
         if self.similar[at].is_empty() && !similar.is_empty() && learns {
             let jobs = counted(similar.len(), "job");
@@ -229,8 +229,9 @@ impl Comparison {
                 if self.draws == 0 { "-".to_owned() } else { format!("{:.0} %", 100.0 * own.first) },
             ]
         };
-        let heading = ["cluster", "nodes", "starts in", "runs for", "ends in", "between", "first"];
-        let mut text = table(&heading, 1, self.candidates.iter().map(row)) + "\n";
+        let heading = ["starts in", "runs for", "ends in", "between", "first"];
+        let rows: Vec<Vec<String>> = self.candidates.iter().map(row).collect();
+        let mut text = blocks(&["cluster", "nodes"], &heading, &rows, columns()) + "\n";
         match self.best() {
             Some(best) => {
                 let name = &self.clusters[best.cluster].label;
@@ -292,11 +293,12 @@ fn on(nodes: Option<u32>) -> String {
 }
 
 /// Returns the numbers of nodes to compare on a cluster: the stated ones, or else the number in the script and those on
-/// which similar jobs succeeded. `None` is the number in the script.
-fn sizes(options: &WhereOptions, relative: Option<&RelativeTimes>, stated: u32) -> Vec<Option<u32>> {
+/// which similar jobs succeeded, if the script accepts these numbers. `None` is the number in the script.
+fn sizes(options: &WhereOptions, relative: Option<&RelativeTimes>, job: &NewJob, stated: u32) -> Vec<Option<u32>> {
     let mut sizes = options.nodes.clone();
     if sizes.is_empty() {
         sizes = relative.map_or_else(Vec::new, RelativeTimes::sizes);
+        sizes.retain(|&nodes| job.accepts(nodes));
         if sizes.is_empty() {
             return vec![None];
         }

@@ -6,7 +6,7 @@ use super::cluster::{AccountingDatabase, Cluster, NodeSpec};
 use super::workspace::Workspace;
 
 const SCRIPT: &str =
-    "#!/bin/sh\n#SBATCH --time=20 --nodes=1 --ntasks-per-node=2 --output=/dev/null --job-name=probe\nsleep 8\n";
+    "#!/bin/sh\n#SBATCH --time=20 --nodes=1-2 --ntasks-per-node=2 --output=/dev/null --job-name=probe\nsleep 8\n";
 
 /// Starts a cluster of two nodes with two processors each.
 fn started(lines: &str) -> Option<Cluster> {

@@ -12,12 +12,11 @@ use serde_json::{Value, json};
 use super::super::log::Log;
 use super::super::play;
 use super::change::Variant;
+use super::listed::NamedJobs;
 use super::waits::waited;
 use crate::difference::Difference;
 use crate::output::shown;
 
-/// Maximum number of jobs that are listed.
-const LISTED: usize = 20;
 /// Limit for the number of pending jobs times the number of nodes, summed over all scenarios and draws. It keeps the
 /// simulations within seconds.
 const MOST: usize = 5_000_000;
@@ -136,25 +135,26 @@ impl ScenarioDifferences {
         &self.names
     }
 
-    /// Returns a row for the mean wait, and rows for the starts of the first jobs.
-    pub fn cells(&self) -> Vec<Vec<String>> {
+    /// Returns a row for the mean wait, and rows for the starts of the first jobs and of the named jobs.
+    pub fn cells(&self, named: &NamedJobs) -> Vec<Vec<String>> {
         let words = |one: &Option<Difference>| one.map_or_else(|| "-".to_owned(), |one| one.words());
         let waits = std::iter::once("wait, mean".to_owned()).chain(self.waits.iter().map(words));
         let start = |(name, own): &(String, Vec<Option<Difference>>)| {
             std::iter::once(format!("start of {}", shown(name))).chain(own.iter().map(words)).collect()
         };
-        std::iter::once(waits.collect()).chain(self.starts.iter().take(LISTED).map(start)).collect()
+        let listed = named.listed(&self.starts, |job| &job.0);
+        std::iter::once(waits.collect()).chain(listed.into_iter().map(start)).collect()
     }
 
     /// Returns the notes below the table.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn notes(&self, named: &NamedJobs) -> Vec<String> {
         let mut notes = Vec::new();
         if self.starts.iter().any(|(_, own)| own.iter().any(Option::is_none)) {
             notes.push("the difference of the mean waits is over the jobs that start in both scenarios".to_owned());
         }
-        if self.starts.len() > LISTED {
-            notes
-                .push(format!("{} more jobs start at other times (--format json has all)", self.starts.len() - LISTED));
+        let more = self.starts.len() - named.listed(&self.starts, |job| &job.0).len();
+        if more > 0 {
+            notes.push(format!("{more} more jobs start at other times (--format json has all)"));
         }
         notes.push(match self.draws {
             0 => "the differences have no ranges, because simulations with random run times would take too long".to_owned(),
@@ -167,12 +167,12 @@ impl ScenarioDifferences {
         notes
     }
 
-    pub fn section(&self) -> Section {
+    pub fn section(&self, named: &NamedJobs) -> Section {
         Section {
             title: self.title().replacen('d', "D", 1),
-            text: self.notes().join(". "),
+            text: self.notes(named).join(". "),
             columns: std::iter::once(String::new()).chain(self.names.iter().cloned()).collect(),
-            rows: self.cells(),
+            rows: self.cells(named),
             ..Section::default()
         }
     }

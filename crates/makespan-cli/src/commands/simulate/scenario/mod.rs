@@ -4,6 +4,7 @@ pub mod change;
 mod closed;
 mod differences;
 mod groups;
+mod listed;
 mod parse;
 mod platform;
 mod starts;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 use self::change::Variant;
 use self::differences::ScenarioDifferences;
 use self::groups::{GroupProperty, Groups};
+use self::listed::NamedJobs;
 pub use self::parse::Scenario;
 use self::starts::OutcomeStarts;
 use self::waits::waited;
@@ -30,7 +32,7 @@ use super::outputs::OutputTarget;
 use super::words::named;
 use super::{comparison, outputs, page, play, scene};
 use crate::args::{Format, SimulateOptions};
-use crate::output::{columns, csv_names, emit, table, wrapped};
+use crate::output::{blocks, columns, csv_names, emit, wrapped};
 use crate::summary;
 
 /// Parses the scenarios that the options name.
@@ -113,7 +115,8 @@ pub fn simulate(
     running.extend(ran);
     remarks.extend(variants.iter().flat_map(|variant| variant.remarks.clone()));
     remarks.extend(of.iter().zip(&all).flat_map(|(instance, one)| given_up(instance, one)));
-    let outcome = Outcome { log, instances: of, all, running, policies, differences, remarks };
+    let named = NamedJobs::of(scenarios);
+    let outcome = Outcome { log, instances: of, all, running, policies, differences, named, remarks };
     if let Some(path) = &options.outputs.report {
         let usual = scenes[0].0;
         let scene = SimulationInput { instance: &log.instance, actual: &log.actual, ..usual };
@@ -166,6 +169,7 @@ struct Outcome<'a> {
     policies: Vec<(String, String)>,
     /// The differences between scenarios of a cluster's queue.
     differences: Option<ScenarioDifferences>,
+    named: NamedJobs,
     remarks: Vec<String>,
 }
 
@@ -192,7 +196,7 @@ impl Outcome<'_> {
 
     /// Returns the start of each job in each outcome. Returns `None` unless the queue of a cluster is simulated.
     fn starts(&self) -> Option<OutcomeStarts<'_>> {
-        self.log.is_present().then(|| OutcomeStarts::of(&self.waited(), self.log.past.clock.as_ref()))
+        self.log.is_present().then(|| OutcomeStarts::of(&self.waited(), self.log.past.clock.as_ref(), &self.named))
     }
 
     /// Returns the policy of each outcome.
@@ -227,8 +231,8 @@ impl Outcome<'_> {
         }
         if let Some(differences) = &self.differences {
             text += &format!("\n{}\n", differences.title());
-            text += &blocks(&[""], differences.names(), &differences.cells(), width);
-            differences.notes().iter().for_each(|note| text += &wrapped("", 0, note));
+            text += &blocks(&[""], differences.names(), &differences.cells(&self.named), width);
+            differences.notes(&self.named).iter().for_each(|note| text += &wrapped("", 0, note));
         }
         text += "\njobs by their wait\n";
         text += &blocks(&["wait"], &names, &waits::cells(&self.waits(), true), width);
@@ -255,7 +259,7 @@ impl Outcome<'_> {
             rows: starts.cells(),
             ..Section::default()
         }));
-        sections.extend(self.differences.iter().map(ScenarioDifferences::section));
+        sections.extend(self.differences.iter().map(|one| one.section(&self.named)));
         sections.push(Section {
             title: "Jobs by their wait".into(),
             text: "The share of jobs in each range of waits.".into(),
@@ -297,27 +301,4 @@ impl Outcome<'_> {
             "groups": self.groups().iter().map(Groups::json).collect::<Vec<_>>(),
         })
     }
-}
-
-/// Formats a table. A table wider than `width` is split into parts, and each part begins with the `first` columns.
-fn blocks(first: &[&str], names: &[String], rows: &[Vec<String>], width: usize) -> String {
-    let fixed = first.len();
-    let length = |at: usize, heading: &str| {
-        let cells = rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-        cells.max(heading.chars().count()) + 2
-    };
-    let own: usize = first.iter().enumerate().map(|(at, word)| length(at, word)).sum();
-    let (mut parts, mut from) = (Vec::new(), 0);
-    while from < names.len() {
-        let (mut to, mut left) = (from, width.saturating_sub(own));
-        while to < names.len() && (to == from || length(fixed + to, &names[to]) <= left) {
-            left = left.saturating_sub(length(fixed + to, &names[to]));
-            to += 1;
-        }
-        let heading: Vec<&str> = first.iter().copied().chain(names[from..to].iter().map(String::as_str)).collect();
-        let cells = rows.iter().map(|row| [&row[..fixed], &row[fixed + from..fixed + to]].concat());
-        parts.push(table(&heading, 1, cells));
-        from = to;
-    }
-    parts.join("\n")
 }

@@ -6,6 +6,7 @@ use makespan_core::{Instance, Run, Time};
 use makespan_formats::Clock;
 use serde_json::{Value, json};
 
+use super::listed::NamedJobs;
 use crate::output::shown;
 
 /// Formats an instant: the time if it is less than a day away, otherwise month, day and time. The year is left out,
@@ -15,20 +16,18 @@ fn shown_by(clock: &Clock, at: Time) -> String {
     clock.shows(at).get(part).unwrap_or_default().to_owned()
 }
 
-/// Maximum number of jobs that are listed.
-const LISTED: usize = 20;
-
 /// The starts of jobs by name, with one column for each outcome.
 pub struct OutcomeStarts<'a> {
     /// Name, user and number of processors of each job, in the order of the starts in the first outcome.
     jobs: Vec<(String, String, u32)>,
     columns: Vec<HashMap<String, Time>>,
     clock: Option<&'a Clock>,
+    named: &'a NamedJobs,
 }
 
 impl<'a> OutcomeStarts<'a> {
     /// Collects the starts of the given runs in each outcome.
-    pub fn of(outcomes: &[(&Instance, Vec<&Run>)], clock: Option<&'a Clock>) -> Self {
+    pub fn of(outcomes: &[(&Instance, Vec<&Run>)], clock: Option<&'a Clock>, named: &'a NamedJobs) -> Self {
         let column = |(instance, runs): &(&Instance, Vec<&Run>)| {
             runs.iter().map(|run| (instance.name(run.task).into_owned(), run.start)).collect()
         };
@@ -45,15 +44,20 @@ impl<'a> OutcomeStarts<'a> {
         let mut jobs: Vec<_> = jobs.into_iter().map(|(name, (user, width))| (name, user, width)).collect();
         let start = |name: &str| columns.first().and_then(|first| first.get(name)).copied().unwrap_or(Time::MAX);
         jobs.sort_by(|a, b| start(&a.0).cmp(&start(&b.0)).then_with(|| a.0.cmp(&b.0)));
-        Self { jobs, columns, clock }
+        Self { jobs, columns, clock, named }
     }
 
     /// Returns the number of jobs that are not listed.
     pub fn more(&self) -> usize {
-        self.jobs.len().saturating_sub(LISTED)
+        self.jobs.len() - self.listed().len()
     }
 
-    /// Returns the cells of the first jobs: name, user, processors, and the start in each outcome.
+    /// Returns the first jobs, and the jobs that scenarios name.
+    fn listed(&self) -> Vec<&(String, String, u32)> {
+        self.named.listed(&self.jobs, |job| &job.0)
+    }
+
+    /// Returns the cells of the listed jobs: name, user, processors, and the start in each outcome.
     pub fn cells(&self) -> Vec<Vec<String>> {
         let row = |(name, user, width): &(String, String, u32)| {
             let starts = self.columns.iter().map(|column| match (column.get(name), self.clock) {
@@ -64,7 +68,7 @@ impl<'a> OutcomeStarts<'a> {
             });
             [shown(name).into_owned(), shown(user).into_owned(), width.to_string()].into_iter().chain(starts).collect()
         };
-        self.jobs.iter().take(LISTED).map(row).collect()
+        self.listed().into_iter().map(row).collect()
     }
 
     /// Returns the starts of all jobs as JSON.

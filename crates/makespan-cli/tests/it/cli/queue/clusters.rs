@@ -118,7 +118,7 @@ fn run_seconds(document: &serde_json::Value, command: &str, nodes: u64) -> f64 {
 #[test]
 fn where_learns_run_times_on_other_numbers_of_nodes_from_similar_jobs() {
     let sandbox = sandbox();
-    sandbox.write("job.sh", SCRIPT.replace("--nodes=1", "--nodes=1 --job-name=fit-9"));
+    sandbox.write("job.sh", SCRIPT.replace("--nodes=1", "--nodes=1-2 --job-name=fit-9"));
     let mut past: Vec<(&str, u32, u32)> = vec![("other-1", 4, 1)];
     for _ in 0..40 {
         past.extend([("fit-1", 1, 1000), ("fit-2", 2, 600)]);
@@ -155,6 +155,9 @@ fn where_learns_run_times_on_other_numbers_of_nodes_from_similar_jobs() {
     let new: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, &line).succeeds()).unwrap();
     let runs = [0, 1].map(|index| new["candidates"][index]["run_seconds"].as_f64());
     assert!(runs[0].is_some() && runs[0] == runs[1], "{new:#}");
+    // Numbers of nodes that the script does not accept are not compared.
+    sandbox.write("job.sh", SCRIPT.replace("--nodes=1", "--nodes=1 --job-name=fit-9"));
+    assert_eq!(json("")["candidates"].as_array().unwrap().len(), 2);
     // Without learning, only the number in the script is compared.
     assert_eq!(json("--times limits")["candidates"].as_array().unwrap().len(), 2);
     let text = compared(&sandbox, "").succeeds();
@@ -226,8 +229,16 @@ fn queues_of_several_clusters_have_sums_in_one_table() {
     let alone = said(&sandbox, &["--from", "saved", "--format", "json", "--limit", "1000000"], 80).succeeds();
     let alone: serde_json::Value = serde_json::from_str(&alone).unwrap();
     assert_eq!(clusters[1]["waiting"].as_u64(), Some(alone["waiting"].as_array().unwrap().len() as u64));
+    for width in [45, 80] {
+        // Only a path may be longer than a line.
+        let is_too_long = |line: &&str| line.chars().count() > width && !line.contains("/examples/queue");
+        let text = said(&sandbox, &["--from", &from], width).succeeds();
+        assert_eq!(text.lines().find(is_too_long), None, "{text}");
+        let mut command = sandbox.command(&format!("where job.sh --from {from}"));
+        let text = Said::new("where", &command.env("COLUMNS", width.to_string()).output().unwrap()).succeeds();
+        assert_eq!(text.lines().filter(|line| !line.starts_with("  sbatch")).find(is_too_long), None, "{text}");
+    }
     let text = said(&sandbox, &["--from", &from], 80).succeeds();
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     // The instants of the two saved queues differ.
     for remarks in [document["remarks"].to_string(), unwrapped(&text)] {
         assert!(remarks.contains("not from the same instant: ") && remarks.contains(" older than "), "{remarks}");
