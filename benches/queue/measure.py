@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what a real Slurm does with 120 jobs: what it showed every few seconds, and when each job then started.
 
-    benches/queue/measure.py FOLDER [--jobs 120] [--seed 7] [--every 5] [--fair-share]
+    benches/queue/measure.py FOLDER [--jobs 120] [--seed 7] [--every 5] [--port 28817] [--fair-share]
 
 Needs slurmctld, slurmd and munged (Debian: slurm-wlm munge). It takes about five minutes. With `--fair-share`, four users of two accounts
 submit the jobs, and the fair share decides their order; this needs root, mariadb-server and slurmdbd. `evaluate.py FOLDER` judges the record.
@@ -55,11 +55,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=120)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--every", type=float, default=5)
+    parser.add_argument("--port", type=int, default=28817, help="the first of the ports of the daemons")
     parser.add_argument("--fair-share", action="store_true", help="users of accounts submit, and the fair share decides their order")
     options = parser.parse_args()
     options.folder.mkdir(parents=True)
     kind = FairShareCluster if options.fair_share else Cluster
-    cluster = kind(options.folder / "cluster", 16, 8)
+    cluster = kind(options.folder / "cluster", 16, 8, options.port)
     try:
         cluster.start()
         record(cluster, options)
