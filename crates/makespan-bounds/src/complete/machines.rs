@@ -13,7 +13,7 @@ use crate::machines::{NodeColumns, maximise};
 
 /// Maximum number of nodes, and of tasks, with which each node of equal processors is a class. The checker has the same
 /// limits.
-const MAX_EQUAL: (usize, u64) = (16, 25);
+const MAX_EQUAL: (usize, u64) = (16, 40);
 
 /// Returns true if the modes of tasks are classes of nodes: if processors differ, or if transfers between a few equal
 /// nodes take time and few tasks are all sequential.

@@ -12,7 +12,7 @@ use super::task::Mode;
 use super::units::{Grid, renewable};
 
 /// Maximum number of nodes, and of tasks, with which each node of equal processors is a class.
-const MAX_EQUAL: (usize, u64) = (16, 25);
+const MAX_EQUAL: (usize, u64) = (16, 40);
 /// Maximum number of nodes.
 const MAX_NODES: usize = 1 << 12;
 /// Maximum number of nodes, multiplied by the number of different tasks.
