@@ -25,8 +25,9 @@ pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar>
 pub(super) struct PlanAgain<'a> {
     /// The tariff, and the maximum sum of charges for the remaining tasks. `None` if the job has no budget.
     pub limit: Option<(&'a Tariff, i64)>,
-    /// The places of all tasks of the job in a variant of its strategy. If a variant is stated, each task runs on the
-    /// node of its place, and the tasks are placed in the order of their starts in the variant.
+    /// The places of all tasks of the job in a variant of its strategy. If set, the tasks are planned in the order of
+    /// their starts in the variant. Each task gets its node in the variant, unless another node exceeds the budget
+    /// less.
     pub lead: Option<&'a [TaskPlace]>,
 }
 

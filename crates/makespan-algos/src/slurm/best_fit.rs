@@ -1,8 +1,8 @@
 //! Chooses the nodes of a job as Slurm does (`select/cons_tres` without a topology).
 //!
-//! The free nodes form sets of adjacent nodes of equal weight. Slurm takes nodes from the smallest set that is sufficient
-//! or, if no set is sufficient, from the largest set, until the job has enough nodes and processors. Sets of lower weight
-//! come first. A set with nodes that the job must get comes before other sets of its weight.
+//! The free nodes form sets of adjacent nodes of equal weight. Slurm takes nodes from the smallest set that is
+//! sufficient or, if no set is sufficient, from the largest set, until the job has enough nodes and processors. Sets of
+//! lower weight come first. A set with nodes that the job must get comes before other sets of its weight.
 
 use std::cmp::Reverse;
 
@@ -68,8 +68,8 @@ pub(super) struct FreeNode {
     pub site: usize,
     /// The number of processors that the node can provide. It is at least the number that the job needs on each node.
     pub room: u32,
-    /// The number of processors by which Slurm compares nodes. It differs from `room` if the node has too little of another
-    /// resource for more processors of the job.
+    /// The number of processors by which Slurm compares nodes. It differs from `room` if the node has too little of
+    /// another resource for more processors of the job.
     pub cpus: u32,
 }
 
@@ -118,8 +118,8 @@ impl ClusterModel {
         Some(found)
     }
 
-    /// Adds nodes to `taken`, in the order in which Slurm takes them, until they are enough. Returns false if they are not
-    /// enough. `taken` contains the nodes that the job must get.
+    /// Adds nodes to `taken`, in the order in which Slurm takes them, until they are enough. Returns false if they are
+    /// not enough. At the call, `taken` contains only the nodes that the job must get.
     fn best_fit(
         &self,
         request: &NodeRequest,
@@ -197,8 +197,8 @@ fn best_of(sets: &[AdjacentNodes], missing: &Missing) -> Option<usize> {
     best.map(|best| best.0)
 }
 
-/// Takes nodes from a set until the request is complete. If the job must get a node of the set, takes the nodes after this
-/// node, and then the nodes before it.
+/// Takes nodes from a set until the request is complete. If the job must get a node of the set, takes the nodes after
+/// this node, and then the nodes before it.
 fn take_from(set: &AdjacentNodes, free: &[FreeNode], front: usize, missing: &mut Missing, taken: &mut Vec<FreeNode>) {
     let nodes = &free[set.first..set.end];
     let mut take = |node: &FreeNode| {
@@ -230,8 +230,8 @@ fn take_from(set: &AdjacentNodes, free: &[FreeNode], front: usize, missing: &mut
     }
 }
 
-/// Returns nodes with the most processors that are enough for a job, in addition to the nodes `taken`. Returns an empty list
-/// if any of the nodes are enough. Returns `None` if the job does not fit.
+/// Returns nodes with the most processors that are enough for a job, in addition to the nodes `taken`. Returns an empty
+/// list if any of the nodes are enough. Returns `None` if the job does not fit.
 fn largest(request: &NodeRequest, taken: &[FreeNode], free: &[FreeNode]) -> Option<Vec<FreeNode>> {
     let most = request.most_nodes();
     if taken.len() > most || free.len() < request.nodes.0 {

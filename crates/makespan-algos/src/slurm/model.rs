@@ -127,7 +127,7 @@ pub struct ClusterModel {
     pub sites: Vec<ModelNode>,
     /// For each site, the number of its kind. All sites of a kind have the same amount of each resource.
     kind_of: Vec<usize>,
-    /// For each site, the number of its run. Consecutive sites of a run are adjacent nodes of equal weight.
+    /// For each site, the number of its sequence of adjacent nodes of equal weight.
     run_of: Vec<u32>,
     /// For each kind of site, the index of one site of the kind.
     kinds_of_sites: Vec<usize>,

@@ -156,7 +156,9 @@ impl Dialler {
             return Err(LinkFailure { reason: "the connection was closed".into(), passing: true });
         }
         let mut child = command(&self.name).spawn().map_err(|error| {
-            fail(format!("cannot start `ssh`: {error}; install the OpenSSH client, such as openssh-client"))
+            fail(format!(
+                "cannot start `ssh`: {error}; install the OpenSSH client (package openssh-client on Debian and Ubuntu)"
+            ))
         })?;
         let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         (state.child, state.deadline) = (Some(child), Some(Instant::now() + PATIENCE));

@@ -83,7 +83,8 @@ const MEANINGS: [(&str, &str, bool); 7] = [
     ("quota exceeded", "free space on the host, or set XDG_CACHE_HOME there to another folder", false),
 ];
 
-/// Returns the failure that the standard error of `ssh` describes. `otherwise` is the reason if there is no message.
+/// Returns the failure that the standard error of `ssh` describes. `otherwise` is the reason if `ssh` printed nothing
+/// to its standard error.
 pub(super) fn failure(host: &str, errors: &[String], otherwise: &str) -> LinkFailure {
     let known = errors.iter().find_map(|line| {
         let lower = line.to_ascii_lowercase();

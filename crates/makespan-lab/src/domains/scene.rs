@@ -53,7 +53,7 @@ pub(super) struct Scene {
     pub rules: Vec<DomainRules>,
     pub users: Vec<JobId>,
     pub budgets: BTreeMap<JobId, i64>,
-    /// Time from the first to the last submission of an owner.
+    /// Time from the first to the last submission by an owner.
     pub span: Time,
 }
 

@@ -9,8 +9,8 @@ use super::{CertificateError, NodeKinds, Spans, TaskSpan};
 /// Maximum number of tasks of a job. Spans of larger jobs depend only on paths.
 const MAX_TASKS: usize = 1 << 11;
 
-/// The spans of a job, ignoring the jobs that wait for this job, and the work of the job. The work of a run of a task is
-/// its time, multiplied by the shares of the processors that it holds.
+/// The spans of a job, ignoring the jobs that wait for this job, and the work of the job. The work of a run of a task
+/// is its time, multiplied by the shares of the processors that it holds.
 #[derive(Clone, Debug)]
 pub struct JobSpans {
     /// The spans of the tasks, by their positions in the job. A bag has one span.
@@ -122,8 +122,9 @@ impl JobGraph<'_> {
         }
     }
 
-    /// Raises the starts of all tasks. `order` has each task after its `neighbours`, which end before the task starts.
-    /// Takes O(n^2) for n tasks, plus O(n / 64) for each edge.
+    /// Raises the starts of all tasks. `neighbours` lists the direct predecessors of each task, or its direct
+    /// successors if `starts` are tails. `order` lists each task after its neighbours. Takes O(n^2) for n tasks, plus
+    /// O(n / 64) for each edge.
     fn pass(&self, order: impl Iterator<Item = usize>, neighbours: &[Vec<usize>], times: &[i128], starts: &mut [i128]) {
         let words = starts.len().div_ceil(64);
         let mut reached: Vec<TaskSet> = vec![Vec::new(); starts.len()];
@@ -171,9 +172,9 @@ impl JobGraph<'_> {
     }
 }
 
-/// Returns the latest work of a job, if all processors do the work `rate` in one tick. Each task works from its tail on,
-/// as seen from the end of the job, and all processors work as soon as some task has work left. Times are rounded down
-/// to ticks, so the blocks contain at most the work of all tasks.
+/// Returns the latest work of a job, if all processors do the work `rate` in one tick. Each task works from its tail
+/// on, as seen from the end of the job, and all processors work as soon as some task has work left. Times are rounded
+/// down to ticks, so the blocks contain at most the work of all tasks.
 fn blocks(spans: &[TaskSpan], work: &[i128], rate: i128) -> Vec<WorkBlock> {
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_unstable_by_key(|&task| (spans[task].tail, task));

@@ -78,8 +78,8 @@ pub struct JobSchedule {
     pub reserves: Vec<Reserve>,
     /// The tasks that were moved to resolve collisions.
     pub collisions: Vec<Collision>,
-    /// For each chain, the number of variants after this chain was planned. Empty if the chains were not planned one
-    /// after another into an empty schedule.
+    /// For each chain, the number of variants after this chain was planned. Filled only if the chains were planned one
+    /// after another, beginning with an empty schedule; otherwise empty.
     pub counts: Vec<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! The log of dependencies that compilers report, `.ninja_deps`.
 //!
-//! The log consists of records. The record of a path gives the path the next number. The record of an output contains the
-//! number of the output, its modification time, and the numbers of the files on which the output depends.
+//! The log consists of records. The record of a path gives the path the next number. The record of an output contains
+//! the number of the output, its modification time, and the numbers of the files on which the output depends.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,8 @@ const IS_OUTPUT: u32 = 1 << 31;
 /// Maximum length of a record in bytes, as in ninja.
 const MAX_RECORD: usize = (1 << 19) - 1;
 
-/// The log of dependencies. It refers to the bytes from which it was read, because each command of a build reads the log.
+/// The log of dependencies. A log borrows from the bytes of the file. Each command of a build reads the log, and copies
+/// of all paths would be slow.
 #[derive(Debug, Default)]
 pub struct DepsLog<'a> {
     numbers: FxHashMap<Cow<'a, [u8]>, u32>,
@@ -28,8 +29,8 @@ pub struct DepsLog<'a> {
 }
 
 impl<'a> DepsLog<'a> {
-    /// Reads a log. An incomplete record at the end, which a killed process leaves, is ignored. Returns an error if the log
-    /// is of another version.
+    /// Reads a log. An incomplete record at the end, which a killed process leaves, is ignored. Returns an error if the
+    /// log is of another version.
     ///
     /// # Errors
     /// The problem, as a text.
@@ -82,7 +83,8 @@ impl<'a> DepsLog<'a> {
         true
     }
 
-    /// Returns the length of the complete records in bytes. The rest of the file must be removed before records are added.
+    /// Returns the length of the complete records in bytes. The rest of the file must be removed before records are
+    /// added.
     pub const fn complete(&self) -> usize {
         self.complete
     }

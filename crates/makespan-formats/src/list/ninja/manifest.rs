@@ -1,8 +1,8 @@
 //! Copies a manifest of ninja, so that a dry run of the copy prints the properties of each edge.
 //!
-//! No tool of ninja prints the pool, the depfile, the kind of dependencies or the response file of an edge. In the copy, the
-//! description of each rule consists of these bindings, and ninja evaluates them. A description affects neither the command
-//! nor its hash, so ninja decides as for the original which edges are out of date.
+//! No tool of ninja prints the pool, the depfile, the kind of dependencies or the response file of an edge. In the
+//! copy, the description of each rule consists of these bindings, and ninja evaluates them. A description affects
+//! neither the command nor its hash, so ninja decides as for the original which edges are out of date.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -100,9 +100,9 @@ impl ManifestCopy {
         self.left.as_deref()
     }
 
-    /// Changes these `build` statements of the copy, because their edges have ended. The outputs then count as sources with
-    /// the modification times that they have now. So edges that are always out of date no longer make other edges out of
-    /// date. As in ninja, a missing output does not make other edges out of date either.
+    /// Replaces `build` statements of edges that have ended with `phony` statements. The outputs then count as sources
+    /// with the modification times that they have now. So edges that are always out of date no longer make other edges
+    /// out of date. As in ninja, a missing output does not make other edges out of date either.
     ///
     /// # Errors
     /// [`FormatError`] if a file cannot be read or written.
@@ -284,8 +284,8 @@ impl ManifestCopy {
     }
 }
 
-/// Adds the bindings of a rule with the response file `rspfile`, if there is one: the rule prints the response file and has
-/// none. Ninja refuses a rule without the binding `rspfile` if the rule has the content of the file.
+/// Adds the bindings of a rule with the response file `rspfile`, if there is one: the rule prints the response file and
+/// has none. Ninja refuses a rule without the binding `rspfile` if the rule has the content of the file.
 fn finish(copied: &mut String, rspfile: Option<String>) {
     if let Some(rspfile) = rspfile {
         let _ = writeln!(copied, "  description = {}\n  rspfile = ${NO_FILE}", description(&rspfile));

@@ -27,7 +27,7 @@ impl NamedJobs {
         self.0.iter().any(|name| name == job || array == Some(name))
     }
 
-    /// Returns the first jobs, and all jobs that a scenario names.
+    /// Returns the first `LISTED` jobs, and all later jobs that a scenario names.
     pub fn listed<'a, T>(&self, jobs: &'a [T], name: impl Fn(&T) -> &str) -> Vec<&'a T> {
         let is_listed = |&(at, job): &(usize, &T)| at < LISTED || self.has(name(job));
         jobs.iter().enumerate().filter(is_listed).map(|one| one.1).collect()

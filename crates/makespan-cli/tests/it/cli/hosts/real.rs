@@ -1,4 +1,4 @@
-//! Runs on several real `sshd` on this machine, with kills of `sshd`, agents and planners.
+//! Runs on several real `sshd` on this machine, in which `sshd`, agents and planners are killed.
 
 use std::collections::BTreeMap;
 use std::fs;
