@@ -17,7 +17,7 @@ const LOOK: Time = Time::from_ticks(250_000_000);
 #[derive(Debug, Default)]
 pub(crate) struct HoldState {
     /// The instant of the last start.
-    last: Option<Time>,
+    pub last: Option<Time>,
     /// The instant of the start before the last start.
     previous: Option<Time>,
     /// The instant of the next check, while starts are held.

@@ -83,6 +83,8 @@ impl Session<'_> {
         let at = self.now();
         match started {
             Ok(identity) => {
+                // The time between two starts counts from the recorded start.
+                self.holding.last = Some(at);
                 let (pid, pid_start) = (identity.pid, identity.start);
                 let walltime = self.own_walltime(task).map(|walltime| at + walltime);
                 self.ledger.journal.note(JournalRecord::Started {

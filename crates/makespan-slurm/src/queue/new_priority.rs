@@ -90,6 +90,32 @@ mod tests {
 
     use super::super::{ClusterOutput, NewJob, Texts};
 
+    #[test]
+    fn a_new_job_comes_last_if_jobs_are_ordered_by_submission() {
+        let job = |(id, user, priority): (u32, &str, u32)| {
+            format!(
+                "JobId={id} JobName=j UserId={user}(1) Account=a QOS=normal Priority={priority} JobState=PENDING \
+                 SubmitTime=1 EligibleTime=1 TimeLimit=00:10:00 Partition=p NumNodes=1-1 NumCPUs=1 MinCPUsNode=1\n"
+            )
+        };
+        let jobs: String = [(1, "ann", 900), (2, "bob", 700), (3, "ann", 800), (4, "bob", 0)].map(job).concat();
+        for (kind, expected) in [("basic", 699), ("multifactor", 800)] {
+            let queue = Texts::default()
+                .with(ClusterOutput::Nodes, "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\n")
+                .with(ClusterOutput::Partitions, "PartitionName=p State=UP Nodes=n0 PriorityJobFactor=7\n")
+                .with(ClusterOutput::Jobs, jobs.clone())
+                .with(
+                    ClusterOutput::Config,
+                    format!("PriorityType = priority/{kind}\nPriorityFlags = SMALL_RELATIVE_TO_TIME\n"),
+                )
+                .queue(Some(1_000))
+                .unwrap();
+            let (new, _) = NewJob::of_words("nodes=1 time=10 partition=p user=ann account=a qos=normal").unwrap();
+            let (changed, own, remarks) = queue.with_new_job(&new).unwrap();
+            assert_eq!(changed.jobs[own[0]].priority, expected, "{remarks:?}");
+        }
+    }
+
     proptest! {
         /// Checks that the priority of a new job is the priority of an equal pending job, without the age of that job.
         #[test]

@@ -368,7 +368,7 @@ impl Builder<'_> {
         let priority = i32::try_from(job.priority).unwrap_or(i32::MAX);
         let work = Work::new(job.shown.clone(), profile).with_walltime(time).with_priority(priority);
         let work = work.with_release(Time::from_seconds(if job.run.is_some() { 0 } else { release }));
-        let needs = self.needs(job).map_err(|error| error.to_string())?;
+        let needs = self.needs(job, width).map_err(|error| error.to_string())?;
         let unknown = needs.iter().find(|(name, _)| job.run.is_none() && self.platform.resource(name).is_none());
         if let Some((name, _)) = unknown {
             return Err(format!("the cluster does not count `{name}`"));
@@ -426,7 +426,8 @@ impl Builder<'_> {
         })
     }
 
-    fn needs(&self, job: &QueueJob) -> Result<Needs, ResourceError> {
+    /// Returns the needs of a job that gets `width` processors.
+    fn needs(&self, job: &QueueJob, width: u32) -> Result<Needs, ResourceError> {
         let nodes = job.request.min_nodes;
         let held = job.run.as_ref().map(|run| run.holds.iter().map(|holding| holding.memory).sum());
         let asked = match job.request.memory {
@@ -436,6 +437,14 @@ impl Builder<'_> {
             Memory::Whole => 0,
         };
         let memory = if self.queue.counts_memory() { held.unwrap_or(asked) } else { 0 };
+        // Memory per processor bounds the processors of a job on each node, and Slurm compares nodes by this number.
+        let by_processor = match job.request.memory {
+            Memory::PerCpu(bytes) if memory > 0 && held.is_none() && job.request.all_cpus() == u64::from(width) => {
+                bytes
+            }
+            _ => 0,
+        };
+        let memory = if by_processor > 0 { 0 } else { memory };
         let mut amounts: BTreeMap<&str, u64> = BTreeMap::from([(Resource::MEMORY, memory)]);
         for gres in &job.request.gres {
             *amounts.entry(resource(&gres.name)).or_insert(0) += gres.count.saturating_mul(nodes);
@@ -443,7 +452,8 @@ impl Builder<'_> {
         for (name, count) in &job.request.licences {
             *amounts.entry(name).or_insert(0) += count;
         }
-        let amounts = amounts.into_iter().filter(|&(_, amount)| amount > 0);
-        Needs::new(amounts.map(|(name, amount)| (name, Need::whole(amount))))
+        let amounts = amounts.into_iter().map(|(name, amount)| (name, Need::whole(amount)));
+        let amounts = amounts.chain([(Resource::MEMORY, Need::per_processor(by_processor))]);
+        Needs::new(amounts.filter(|(_, need)| !need.is_nothing()))
     }
 }

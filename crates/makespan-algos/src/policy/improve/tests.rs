@@ -80,15 +80,17 @@ fn a_wide_job_is_not_put_off_for_ever() {
 /// Checks that the policy requests a wake-up although no event will occur, and has a better plan when it wakes up.
 #[test]
 fn what_is_found_in_the_background_is_taken() {
-    let rows: Vec<Row> =
-        (0..60).map(|at| (1 + at * 5 % 8, 1_000 + i64::from(at) * 7919 % 5_000, 1 + u64::from(at) % 7, true)).collect();
+    let second = Time::from_seconds(1).ticks();
+    let time = |at: u32| (1_000 + i64::from(at) * 7919 % 5_000) * second;
+    let rows: Vec<Row> = (0..60).map(|at| (1 + at * 5 % 8, time(at), 1 + u64::from(at) % 7, true)).collect();
     let instance = instance(&rows);
     let mut cluster = Cluster::new(&instance);
     assert!(instance.task_ids().all(|task| cluster.submit(task)));
     let mut policy = Improve::new(Improving { steps: 0, ..Improving::default() }, 1).in_background(1.0);
     let mut events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
     let mut first = None;
-    // The policy has one second to find a better plan. Usually a few milliseconds suffice.
+    // The policy has four seconds to find a better plan. Usually a few milliseconds suffice. On the clock of the cluster, each
+    // round takes a second, so that the search begins.
     for round in 1..200 {
         let mut decisions = Vec::new();
         policy.on(&events, &cluster.view(), &mut decisions);
@@ -107,7 +109,7 @@ fn what_is_found_in_the_background_is_taken() {
             return;
         }
         events = vec![Event::Wake];
-        cluster.advance(Time::from_ticks(round));
+        cluster.advance(Time::from_ticks(round * second));
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     panic!("nothing better was taken");
