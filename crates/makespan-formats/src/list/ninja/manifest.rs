@@ -136,14 +136,21 @@ impl ManifestCopy {
         self.folder.path().join(format!("{number}.ninja"))
     }
 
-    /// Adds the number of a `build` statement after its last line. The statement begins at `begin` in the copied file.
-    fn number(&mut self, file: usize, copied: &mut String, begin: usize) {
-        if !copied.ends_with('\n') {
-            copied.push('\n');
+    /// Adds what follows the last statement or binding of the copied file number `file`. After a `build` statement, this is
+    /// its number. A rule with a response file prints the file and has none. Ninja refuses a rule without the binding
+    /// `rspfile` if the rule has the content of the file.
+    fn complete(&mut self, file: usize, copied: &mut String, last: &mut LastLines) {
+        if let Some(rspfile) = last.rspfile.take() {
+            let _ = writeln!(copied, "  description = {}\n  rspfile = ${NO_FILE}", description(&rspfile));
         }
-        let number = self.statements.len();
-        self.statements.push((file, begin..copied.len()));
-        let _ = writeln!(copied, "  {STATEMENT} = {number}");
+        if let Some(begin) = last.statement.take() {
+            if !copied.ends_with('\n') {
+                copied.push('\n');
+            }
+            let number = self.statements.len();
+            self.statements.push((file, begin..copied.len()));
+            let _ = writeln!(copied, "  {STATEMENT} = {number}");
+        }
     }
 
     fn add(&mut self, folder: &Path, file: &Path, depth: usize) -> Result<PathBuf, FormatError> {
@@ -162,7 +169,7 @@ impl ManifestCopy {
         // If a command uses the name of its response file, the rules keep their response files.
         let keeps = text.lines().any(|line| uses(line, "rspfile"));
         let own_description = description(if keeps { "$rspfile" } else { "" });
-        let (mut rspfile, mut statement): (Option<String>, Option<usize>) = (None, None);
+        let mut last = LastLines::default();
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             let plain = line.trim_end_matches(['\n', '\r']);
             let begins = !is_continued;
@@ -178,17 +185,12 @@ impl ManifestCopy {
                 } else if !is_dropped {
                     copied.push_str(line);
                 }
-                if let Some(value) = &mut rspfile {
-                    value.push_str(plain.trim_start_matches(' '));
-                }
-                if !is_continued {
-                    finish(&mut copied, rspfile.take());
-                    statement.take().into_iter().for_each(|begin| self.number(own, &mut copied, begin));
-                } else if let Some(value) = &mut rspfile {
-                    value.pop();
+                if let Some(value) = &mut last.rspfile {
+                    value.push_str(part(plain, is_continued));
                 }
                 continue;
             }
+            self.complete(own, &mut copied, &mut last);
             (is_dropped, is_default) = (false, false);
             if let Some(binding) = plain.strip_prefix(' ') {
                 let (key, value) = binding.split_once('=').unwrap_or((binding, ""));
@@ -201,14 +203,7 @@ impl ManifestCopy {
                     (Block::Rule | Block::Build, "description") => is_dropped = true,
                     (Block::Build, "rspfile") => self.leave(&place(), "a `build` statement sets rspfile"),
                     (Block::Rule, "rspfile") if !keeps => {
-                        let mut value = value.trim_start_matches(' ').to_owned();
-                        is_dropped = true;
-                        if is_continued {
-                            value.pop();
-                            rspfile = Some(value);
-                        } else {
-                            finish(&mut copied, Some(value));
-                        }
+                        (is_dropped, last.rspfile) = (true, Some(part(value, is_continued).to_owned()));
                     }
                     (Block::Rule | Block::Build, "dyndep") => self.leave(&place(), "it uses dyndep"),
                     (Block::Pool(name), "depth") => self.pool(name, value.trim(), &place()),
@@ -253,12 +248,11 @@ impl ManifestCopy {
             if word == "rule" {
                 let end = if line.ends_with('\n') { "" } else { "\n" };
                 let _ = writeln!(copied, "{end}  description = {own_description}");
-            } else if word == "build" && is_continued {
-                statement = Some(begin);
             } else if word == "build" {
-                self.number(own, &mut copied, begin);
+                last.statement = Some(begin);
             }
         }
+        self.complete(own, &mut copied, &mut last);
         fs::write(&target, copied).map_err(|error| io(&path, "copy", error))?;
         Ok(target)
     }
@@ -284,12 +278,20 @@ impl ManifestCopy {
     }
 }
 
-/// Adds the bindings of a rule with the response file `rspfile`, if there is one: the rule prints the response file and
-/// has none. Ninja refuses a rule without the binding `rspfile` if the rule has the content of the file.
-fn finish(copied: &mut String, rspfile: Option<String>) {
-    if let Some(rspfile) = rspfile {
-        let _ = writeln!(copied, "  description = {}\n  rspfile = ${NO_FILE}", description(&rspfile));
-    }
+/// The last statement or binding of a copied file, if something must be added after its last line.
+#[derive(Default)]
+struct LastLines {
+    /// The value of the binding `rspfile` of a rule.
+    rspfile: Option<String>,
+    /// The begin of a `build` statement in the copied file.
+    statement: Option<usize>,
+}
+
+/// Returns the part of a value in one line: the text without blanks before it and, if the value is continued, without the
+/// `$` at its end.
+fn part(line: &str, is_continued: bool) -> &str {
+    let text = line.trim_start_matches(' ');
+    &text[..text.len() - usize::from(is_continued)]
 }
 
 /// Returns the begin of a `build` statement: the text before the first unescaped colon.

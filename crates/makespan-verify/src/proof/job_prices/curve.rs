@@ -43,9 +43,9 @@ pub(super) struct EndCost {
     pub(super) soonest: i128,
 }
 
-/// Returns the minimum over C of f(C) plus the sum of m_i(C). Here f(C) is the cost of a job that ends at C, and m_i(C)
-/// is the minimum payment of its task i if the job ends by C. Each row represents `count` equal tasks. Returns `None`
-/// on overflow.
+/// Returns the minimum over C of `f(C)` plus the sum of `m_i(C)`. Here `f(C)` is the cost of a job that ends at C, and
+/// `m_i(C)` is the minimum payment of its task i if the job ends by C. Each row represents `count` equal tasks. Returns
+/// `None` on overflow.
 ///
 /// Let the chord be the straight line between two successive points of a curve. Between these points, the payment of a
 /// task is concave in C. So the payment is at least the value of the chord. The sum of the chords is minimal at a point
