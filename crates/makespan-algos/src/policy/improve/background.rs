@@ -22,9 +22,6 @@ const ENOUGH: Duration = Duration::from_secs(1);
 /// Time from the last event to the beginning of a search. If tasks end more often than this, a search between events
 /// would find nothing, and would only take processor time from the tasks.
 const QUIET: Time = Time::from_ticks(500_000_000);
-/// Minimum time between the begins of two searches at events, as a multiple of the duration of the first search. Tasks that
-/// could start wait for such a search.
-const REST: u32 = 50;
 /// Time from the beginning of a search to the first check for a better plan. After each check, the time to the next
 /// check doubles.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
@@ -34,8 +31,6 @@ const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
 /// A search on a thread that continues to improve the plan. The thread uses a part of one core.
 pub(super) struct Background<P> {
     share: f64,
-    /// The instant from which a search at an event is possible again.
-    rested: Option<Instant>,
     worker: Option<(Sender<Work<P>>, JoinHandle<()>)>,
     found: Arc<Mutex<Option<P>>>,
     /// The signal that stops the current search.
@@ -64,7 +59,6 @@ impl<P: Clone + Send + 'static> Background<P> {
     pub fn new(share: f64) -> Self {
         Self {
             share: share.clamp(0.01, 1.0),
-            rested: None,
             worker: None,
             found: Arc::default(),
             stop: Stop::default(),
@@ -78,16 +72,6 @@ impl<P: Clone + Send + 'static> Background<P> {
     /// Returns a better plan of the same tasks, if the thread has found one.
     pub fn take(&mut self) -> Option<P> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Returns whether a search at an event may begin ([`REST`]).
-    pub fn may_search(&self, at: Instant) -> bool {
-        self.rested.is_none_or(|rested| rested <= at)
-    }
-
-    /// Records that a search at an event began at the instant `begin` and has just ended.
-    pub fn rest(&mut self, begin: Instant) {
-        self.rested = Some(begin + begin.elapsed() * REST);
     }
 
     /// Updates the search after an event. If `changed` is set, the plan has changed, so the search of the old plan

@@ -6,12 +6,11 @@ mod fixed;
 mod kept;
 mod key;
 mod outlook;
+mod pace;
 mod promise;
 #[cfg(test)]
 mod tests;
 mod tied;
-
-use std::time::Instant;
 
 use makespan_core::{Decision, Event, Objective, Policy, Reservation, Schedule, Stop, TaskId, Time, View};
 use rand::SeedableRng;
@@ -28,6 +27,7 @@ use fixed::Fixed;
 use kept::{StartsAndRest, WaitingPlan};
 use key::PlanSortKey;
 use outlook::{Outlook, untold};
+use pace::SearchPace;
 use promise::PromisedStart;
 use tied::{DependentPlan, is_tied};
 
@@ -96,6 +96,7 @@ pub struct Improve {
     kept: WaitingPlan,
     promise: PromisedStart<u32>,
     searches: Searches,
+    pace: SearchPace,
     background: Option<Background<Solution>>,
     /// The plan for dependent tasks. This plan is used once `becomes_tied` has returned true. Until then, it is
     /// `None`.
@@ -138,6 +139,7 @@ impl Improve {
             kept: WaitingPlan::new(objective),
             promise: PromisedStart::new(keep),
             searches: Searches { seed, count: 0 },
+            pace: SearchPace::default(),
             background: None,
             tied: None,
             tied_background: None,
@@ -156,7 +158,7 @@ impl Improve {
     #[must_use]
     pub fn in_background(self, share: f64) -> Self {
         let (background, tied_background) = (Some(Background::new(share)), Some(Background::new(share)));
-        Self { background, tied_background, ..self }
+        Self { background, tied_background, pace: SearchPace::limited(), ..self }
     }
 
     /// Plans the tasks on the processors that are not held. Unavailable periods that begin after the end of the plan
@@ -255,12 +257,9 @@ impl Improve {
         let Some(tied) = &mut self.tied else { return };
         let changed = events.iter().any(|event| *event != Event::Wake);
         let found = self.tied_background.as_mut().and_then(Background::take);
-        let begin = Instant::now();
-        let search = changed && self.tied_background.as_ref().is_none_or(|background| background.may_search(begin));
-        let (starts, next) = tied.on(events, view, found, search, decisions);
-        if let Some(background) = self.tied_background.as_mut().filter(|_| search) {
-            background.rest(begin);
-        }
+        let begin = self.pace.begin(changed);
+        let (starts, next) = tied.on(events, view, found, begin.is_some(), decisions);
+        self.pace.end(begin);
         let background = self.tied_background.as_mut();
         let look = background.and_then(|background| {
             background.go_on(changed || starts, tied.is_settled(), view, || tied.improvement(view))
@@ -287,12 +286,9 @@ impl Policy for Improve {
         }
         let new = self.kept.hear(events, view);
         let changed = !new.is_empty() || events.iter().any(|event| *event != Event::Wake);
-        let begin = Instant::now();
-        let search = changed && self.background.as_ref().is_none_or(|background| background.may_search(begin));
-        let (outlook, planned) = self.plan(view, new, search);
-        if let Some(background) = self.background.as_mut().filter(|_| search) {
-            background.rest(begin);
-        }
+        let begin = self.pace.begin(changed);
+        let (outlook, planned) = self.plan(view, new, begin.is_some());
+        self.pace.end(begin);
         self.kept.renew(&mut self.promise, &planned.reserved, view);
         let starting = outlook.processors(planned.due, view);
         let changed = changed || !starting.is_empty();
