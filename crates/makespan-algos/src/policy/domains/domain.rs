@@ -99,14 +99,10 @@ impl Domain {
         let own = View { waiting: &self.waiting, running: &self.running, free: &free, down: &self.closed, ..*view };
         let mut made = Vec::new();
         self.local.on(&events, &own, &mut made);
-        (self.wake, self.stale) = (None, true);
+        (self.wake, self.stale) = (take_wake(&mut made), true);
         let mut started = ProcSet::new();
-        for decision in made {
-            match &decision {
-                Decision::WakeAt(at) => {
-                    self.wake = Some(self.wake.map_or(*at, |wake| wake.min(*at)));
-                    continue;
-                }
+        for decision in &made {
+            match decision {
                 Decision::Start { task, processors } => {
                     self.waiting.remove(*task);
                     started.insert(processors);
@@ -114,10 +110,10 @@ impl Domain {
                     self.running.push(Running { task: *task, start: view.now, processors });
                 }
                 Decision::Cancel(task) => _ = self.waiting.remove(*task),
-                Decision::Limit { .. } => {}
+                Decision::WakeAt(_) | Decision::Limit { .. } => {}
             }
-            decisions.push(decision);
         }
+        decisions.append(&mut made);
         Some(started)
     }
 
@@ -171,4 +167,15 @@ impl Domain {
         });
         running.collect::<Vec<_>>().into_iter().chain(self.forecast.iter().cloned())
     }
+}
+
+/// Removes the wake-ups from the decisions of a policy. Returns the earliest one.
+pub(super) fn take_wake(decisions: &mut Vec<Decision>) -> Option<Time> {
+    let mut wake = None;
+    decisions.retain(|decision| {
+        let Decision::WakeAt(at) = *decision else { return true };
+        wake = wake.into_iter().chain([at]).min();
+        false
+    });
+    wake
 }

@@ -13,7 +13,7 @@ use makespan_core::{
 use super::job_flow::{JobFlow, JobFlowRules};
 use crate::kernel::chains::tariff::Tariff;
 use crate::scheduler::CriticalJobs;
-use domain::Domain;
+use domain::{Domain, take_wake};
 pub use error::DomainError;
 
 /// A domain: processors with an owner, and a local batch system.
@@ -156,13 +156,9 @@ impl Domains {
         let own = View { waiting: &self.waiting, running: &running, free: &free, down: &down, ..*view };
         let mut made = Vec::new();
         self.users.on(events, &own, &mut made);
-        self.wake = None;
-        for decision in made {
-            match &decision {
-                Decision::WakeAt(at) => {
-                    self.wake = Some(self.wake.map_or(*at, |wake| wake.min(*at)));
-                    continue;
-                }
+        self.wake = take_wake(&mut made);
+        for decision in &made {
+            match decision {
                 Decision::Start { task, processors } => {
                     self.waiting.remove(*task);
                     if let Some(id) = processors.last() {
@@ -172,10 +168,10 @@ impl Domains {
                     }
                 }
                 Decision::Cancel(task) => _ = self.waiting.remove(*task),
-                Decision::Limit { .. } => {}
+                Decision::WakeAt(_) | Decision::Limit { .. } => {}
             }
-            decisions.push(decision);
         }
+        decisions.append(&mut made);
     }
 
     /// Returns the periods in which running tasks of users hold processors of each domain.
