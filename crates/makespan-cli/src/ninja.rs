@@ -68,7 +68,7 @@ impl DryRuns {
     /// of date. Ninja then is asked again without these edges.
     pub fn dirty(&mut self, unchanged: &BTreeSet<String>) -> Result<FxHashSet<String>> {
         loop {
-            let dirty = self.printed()?;
+            let dirty = self.dirty_edges()?;
             let ended = dirty.iter().filter(|(output, _)| unchanged.contains(*output));
             let ended: Vec<usize> = ended.map(|(_, &statement)| statement).collect();
             if ended.is_empty() {
@@ -78,7 +78,8 @@ impl DryRuns {
         }
     }
 
-    fn printed(&self) -> Result<FxHashMap<String, usize>> {
+    /// Returns the first output of each edge that is out of date, and the number of its statement in the copy.
+    fn dirty_edges(&self) -> Result<FxHashMap<String, usize>> {
         // The lock keeps jobs from writing to the logs while ninja reads them. An error is ignored, because some file systems
         // have no locks.
         drop(self.log.lock_shared());
@@ -231,7 +232,7 @@ impl Build {
         }
         let file = folder.join(DEPS_LOG);
         let deps = read_or_empty(&file)?;
-        DepsLog::read(&deps).map_err(|error| miette!("{}: {error}", file.display()))?;
+        DepsLog::check_version(&deps).map_err(|error| miette!("{}: {error}", file.display()))?;
         Ok(NinjaLogs { version, folder, log, deps })
     }
 

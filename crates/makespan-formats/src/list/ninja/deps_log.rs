@@ -35,14 +35,10 @@ impl<'a> DepsLog<'a> {
     /// # Errors
     /// The problem, as a text.
     pub fn read(bytes: &'a [u8]) -> Result<Self, String> {
+        Self::check_version(bytes)?;
         let mut log = Self::default();
         if bytes.is_empty() {
             return Ok(log);
-        }
-        if !bytes.starts_with(&HEADER) {
-            let version = bytes.strip_prefix(&HEADER[..12]).and_then(number);
-            let found = version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
-            return Err(format!("the log has {found}, but only version 4 is supported; run `ninja` instead"));
         }
         log.complete = HEADER.len();
         while let Some(size) = number(&bytes[log.complete..]) {
@@ -56,6 +52,19 @@ impl<'a> DepsLog<'a> {
             log.complete = begin + size;
         }
         Ok(log)
+    }
+
+    /// Checks the version of a log. An empty log has every version.
+    ///
+    /// # Errors
+    /// The problem, as a text.
+    pub fn check_version(bytes: &[u8]) -> Result<(), String> {
+        if bytes.is_empty() || bytes.starts_with(&HEADER) {
+            return Ok(());
+        }
+        let version = bytes.strip_prefix(&HEADER[..12]).and_then(number);
+        let found = version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
+        Err(format!("the log has {found}, but only version 4 is supported; run `ninja` instead"))
     }
 
     fn add_path(&mut self, record: &'a [u8]) -> bool {
