@@ -16,10 +16,8 @@ const LOOK: Time = Time::from_ticks(250_000_000);
 /// State of [`StartHold`] in a session.
 #[derive(Debug, Default)]
 pub(crate) struct HoldState {
-    /// The instant of the last start.
+    /// The instant of the last start. The time between two starts counts from the recorded start.
     pub last: Option<Time>,
-    /// The instant of the start before the last start.
-    previous: Option<Time>,
     /// The instant of the next check, while starts are held.
     pub until: Option<Time>,
     /// True if the user was informed why starts are delayed.
@@ -76,13 +74,8 @@ impl Session<'_> {
             self.machine.starting.add(DelayedStart { due: now, ..delayed });
             return None;
         }
-        self.holding = HoldState { last: Some(now), previous: self.holding.last, until: None, is_told: false };
+        (self.holding.until, self.holding.is_told) = (None, false);
         Some(delayed)
-    }
-
-    /// Forgets the last start, because it did not happen.
-    pub(super) fn forget_start(&mut self) {
-        self.holding.last = self.holding.previous;
     }
 
     /// Returns whether no task may start now. If so, the starts are checked again at `until`.

@@ -71,7 +71,6 @@ impl Session<'_> {
             // A journal that cannot be found is not the fault of the task, so the start is tried again.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else if !self.machine.engine.reserve_cores(task, &processors) {
-            self.forget_start();
             self.machine.starting.add(DelayedStart { task, processors, due: self.now() + LENT_PAUSE, pause });
             return Ok(());
         } else {
@@ -81,10 +80,9 @@ impl Session<'_> {
             self.machine.engine.start(&start)
         };
         let at = self.now();
+        self.holding.last = Some(at);
         match started {
             Ok(identity) => {
-                // The time between two starts counts from the recorded start.
-                self.holding.last = Some(at);
                 let (pid, pid_start) = (identity.pid, identity.start);
                 let walltime = self.own_walltime(task).map(|walltime| at + walltime);
                 self.ledger.journal.note(JournalRecord::Started {
