@@ -146,6 +146,11 @@ pub enum AttemptEnd {
 }
 
 impl AttemptEnd {
+    /// Returns the status with which the process that wraps the task ended, or -1 if it left none.
+    pub fn exit_status(end: Option<&Self>) -> i32 {
+        if let Some(Self::Exit(status)) = end { *status } else { -1 }
+    }
+
     /// Returns the word for this fate in file names.
     pub fn word(&self) -> String {
         match self {

@@ -302,7 +302,7 @@ impl Engine for Pilots {
 
     fn reap(&mut self, task: TaskId) -> i32 {
         let Some(held) = self.run.tasks.get(&task) else { return -1 };
-        let status = if let Some(AttemptEnd::Exit(status)) = held.fate { status } else { -1 };
+        let status = AttemptEnd::exit_status(held.fate.as_ref());
         self.drop_task(task);
         status
     }

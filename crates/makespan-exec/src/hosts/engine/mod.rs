@@ -259,7 +259,7 @@ impl Engine for Hosts {
 
     fn reap(&mut self, task: TaskId) -> i32 {
         let Some(held) = self.tasks.get(&task) else { return -1 };
-        let status = if let Some(AttemptEnd::Exit(status)) = held.end { status } else { -1 };
+        let status = AttemptEnd::exit_status(held.end.as_ref());
         self.drop_task(task);
         status
     }

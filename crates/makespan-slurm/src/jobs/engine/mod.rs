@@ -357,10 +357,7 @@ impl Engine for SlurmJobEngine<'_> {
     }
 
     fn reap(&mut self, task: TaskId) -> i32 {
-        let status = match self.run.tasks.get(&task).map(|held| &held.fate) {
-            Some(Some(AttemptEnd::Exit(status))) => *status,
-            _ => -1,
-        };
+        let status = AttemptEnd::exit_status(self.run.tasks.get(&task).and_then(|held| held.fate.as_ref()));
         self.forget(task);
         status
     }
