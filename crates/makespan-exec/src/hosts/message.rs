@@ -23,7 +23,7 @@ pub(super) enum PlannerMessage {
     Returned(u64),
     /// The planner has recorded the end of an attempt.
     Forget(String),
-    /// A part of an input file, before [`PlannerMessage::Start`]. The files are those of
+    /// A part of an input file, before [`PlannerMessage::Start`]. The files are listed in
     /// [`crate::engine::Staging::reads`]. Sent only if the host does not share the folder of the run.
     File(FilePart),
     /// The run is over: end all tasks and the agent.
@@ -59,8 +59,8 @@ pub(super) enum HostMessage {
     /// A sign of life, which the planner returns.
     Beat(u64),
     /// A part of a file that an ended attempt has written, before [`HostMessage::Ended`]. The files are standard output,
-    /// standard error, the status, and those of [`crate::engine::Staging::writes`]. Sent only if the host does not share
-    /// the folder of the run.
+    /// standard error, the status, and the files in [`crate::engine::Staging::writes`]. Sent only if the host does not
+    /// share the folder of the run.
     File(FilePart),
     /// An attempt has ended.
     Ended(String, AttemptEnd),

@@ -42,13 +42,13 @@ impl Queue {
     /// Returns the weight of the fair share in the priorities of jobs, or 0 if priorities do not contain the fair share.
     pub fn fair_share_weight(&self) -> u32 {
         let weight = self.config.number(WEIGHT).and_then(OptionalLimit::value);
-        let weight = weight.filter(|_| self.has_multifactor_priority());
+        let weight = weight.filter(|_| self.has_priority("multifactor"));
         weight.map_or(0, |weight| u32::try_from(weight).unwrap_or(u32::MAX))
     }
 
-    /// Returns true if the cluster computes priorities from factors.
-    pub(super) fn has_multifactor_priority(&self) -> bool {
-        self.config.get("PriorityType").is_some_and(|kind| kind.contains("multifactor"))
+    /// Returns true if the cluster uses this plugin for priorities: `basic` or `multifactor`.
+    pub(super) fn has_priority(&self, kind: &str) -> bool {
+        self.config.get("PriorityType").is_some_and(|stated| stated.contains(kind))
     }
 
     /// Returns the parameters of the fair share for the policy `slurm`, in seconds.

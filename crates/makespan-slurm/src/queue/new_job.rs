@@ -421,12 +421,12 @@ impl Queue {
     }
 
     /// Returns the priority of a new job. With `priority/basic`, Slurm counts priorities down in the order of submission,
-    /// so the priority is below those of all jobs. Otherwise, it follows from the factors of the cluster. If a factor is
+    /// so the priority is below the lowest one. Otherwise, it follows from the factors of the cluster. If a factor is
     /// unknown, returns the lowest priority of the pending jobs of its user in its QOS, otherwise of all pending jobs in
     /// its QOS, otherwise of all pending jobs.
     fn priority_of_new(&self, entries: &[QueueJob], remarks: &mut Vec<String>) -> u64 {
         let Some(new) = entries.first() else { return 1 };
-        if self.config.get("PriorityType").is_some_and(|kind| kind.contains("basic"))
+        if self.has_priority("basic")
             && let Some(last) = self.jobs.iter().map(|job| job.priority).filter(|&priority| priority > 1).min()
         {
             let priority = last - 1;

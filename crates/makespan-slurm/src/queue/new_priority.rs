@@ -19,7 +19,7 @@ impl Queue {
     /// Returns the weights of the multifactor priority. Returns `None` if the cluster uses another priority, or if the
     /// size factor depends on time limits.
     fn priority_weights(&self) -> Option<PriorityWeights> {
-        if !self.has_multifactor_priority()
+        if !self.has_priority("multifactor")
             || self.config.get("PriorityFlags").unwrap_or_default().contains("SMALL_RELATIVE_TO_TIME")
         {
             return None;
