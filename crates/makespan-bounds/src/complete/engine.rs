@@ -10,6 +10,7 @@ pub(super) mod energy;
 mod literal;
 pub(super) mod log;
 pub(super) mod prices;
+mod used_up;
 mod waits;
 
 use super::model::Model;
@@ -304,6 +305,10 @@ impl Engine {
                 continue;
             }
             let before = self.trail.len();
+            self.by_consumables()?;
+            if self.trail.len() > before {
+                continue;
+            }
             for at in 0..self.scarce.len() {
                 let supply = self.scarce[at];
                 if !self.has_table(supply) {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::supply::Supply;
 use super::task::{ModelTask, Wait};
-use super::units::{amount, down, renewable};
+use super::units::{amount, consumable, down, renewable};
 use super::unproved::Unproved;
 use crate::machines::{NodeColumns, maximise};
 
@@ -86,6 +86,8 @@ pub(super) fn set_modes(
         modes.sort_by_key(|&(time, number)| (Reverse(time), number));
         let whole: Vec<i64> = needs(instance, task, renewable(instance))?;
         let of_class: Vec<i64> = needs(instance, task, of_nodes(instance))?;
+        let used_up: Vec<i64> = needs(instance, task, consumable(instance))?.split_off(1);
+        model.used_up = used_up.iter().map(|&need| vec![need; modes.len()]).collect();
         let mut amounts: Vec<Vec<i64>> = whole.iter().map(|&need| vec![need; modes.len()]).collect();
         for number in 0..classes.len() {
             let held = |need: i64| modes.iter().map(|mode| if mode.1 == number { need } else { 0 }).collect();

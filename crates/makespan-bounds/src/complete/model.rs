@@ -4,6 +4,8 @@
 //! the problem from the instance independently. So an error in this file may prevent a proof, but never makes a bound
 //! wrong.
 
+use std::ops::Range;
+
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId};
 use makespan_verify::proof::Refutation;
 
@@ -11,7 +13,7 @@ use super::machines::{self, MachineClass};
 use super::supply::Supply;
 use super::support::unsupported;
 use super::task::{ModelTask, Wait};
-use super::units::{amount, down, renewable};
+use super::units::{amount, consumable, down, renewable};
 use super::unproved::{DIGITS, Unproved};
 
 /// Upper limit for values of the objective, and for instants in units of the time grid. The byte format of the
@@ -19,6 +21,9 @@ use super::unproved::{DIGITS, Unproved};
 const LIMIT: i64 = 1 << 58;
 /// Maximum total number of modes of all tasks.
 const MAX_MODES: usize = 4096;
+/// Maximum number of dominated allotments between two allotments for which these are modes of their own. The checker has
+/// the same limit.
+const MAX_DOMINATED: u32 = 7;
 /// Maximum number of processors of a task.
 const MAX_PROCESSORS: u32 = 1 << 16;
 /// Maximum number of nodes on which lifted scales distribute tasks. The checker has the same limit.
@@ -37,6 +42,8 @@ pub(super) struct Model {
     pub(super) supplies: Vec<Supply>,
     /// The number of supplies without scales.
     pub(super) own: usize,
+    /// The amount of each consumable.
+    pub(super) consumables: Vec<i64>,
     /// The index of the first lifted scale.
     pub(super) lifted: usize,
     /// For each node, the amount of each supply on this node. Empty if the platform has only one node, or if processors
@@ -79,12 +86,22 @@ impl Model {
         let gaps = machines::set_transfers(&mut waits, instance, (&tasks, &classes), grid);
         let is_sum = Refutation::is_sum(objective);
         let (own, lifted) = (supplies.len(), supplies.len());
+        let total = |resource| amount(instance.platform().total(resource));
+        let consumables = consumable(instance).map(total).collect::<Result<Vec<_>, _>>()?;
+        if consumables.len() > MAX_SUPPLIES {
+            return Err(Unproved::feature(format!("more than {MAX_SUPPLIES} consumables")));
+        }
+        let most = tasks.iter().flat_map(|task| &task.used_up).filter_map(|used| used.iter().max());
+        if most.map(|&most| i128::from(most)).sum::<i128>() > i128::from(i64::MAX / 4) {
+            return Err(Unproved::feature("amounts of consumables with this many digits"));
+        }
         let mut model = Self {
             objective,
             grid,
             tasks,
             supplies,
             own,
+            consumables,
             lifted,
             nodes,
             classes,
@@ -215,23 +232,21 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
     let (mut tasks, mut modes): (Vec<ModelTask>, usize) = (Vec::new(), 0);
     for (task, weight) in instance.task_ids().zip(weights) {
         let profile = instance.profile(task);
-        let allotments: Vec<u32> = profile.allotments().take(MAX_MODES).collect();
-        modes += allotments.len();
+        let ranges = mode_ranges(instance, task);
+        modes += ranges.len();
         if modes > MAX_MODES || profile.max_processors() > MAX_PROCESSORS {
             return Err(Unproved::feature(format!(
                 "more than {MAX_PROCESSORS} processors for a task or {MAX_MODES} allotments in all"
             )));
         }
-        let ends = allotments.iter().skip(1).copied().chain([profile.max_processors() + 1]);
-        let until: Vec<u32> = ends.collect();
-        let ranges: Vec<(u32, u32)> = allotments.iter().copied().zip(until.iter().copied()).collect();
-        let mut amounts = vec![allotments.iter().map(|&processors| i64::from(processors)).collect::<Vec<_>>()];
-        for resource in renewable(instance) {
-            amounts.push(ranges.iter().map(|&range| need(instance, task, resource, range)).collect::<Result<_, _>>()?);
-        }
+        let of = |resource| ranges.iter().map(|range| need(instance, task, resource, range.own.clone())).collect();
+        let allotments: Vec<u32> = ranges.iter().map(|range| range.own.start).collect();
+        let processors = allotments.iter().copied().map(i64::from).collect();
+        let amounts = std::iter::once(Ok(processors)).chain(renewable(instance).map(of)).collect::<Result<_, _>>()?;
+        let used_up = consumable(instance).map(of).collect::<Result<_, _>>()?;
         let release = down(instance.release(task), grid);
         let due = instance.job_of(task).deadline.map(|due| -(-due.ticks()).div_euclid(grid));
-        let times = allotments.iter().map(|&processors| down(profile.time(processors), grid)).collect();
+        let times = ranges.iter().map(|range| down(profile.time(range.all.start), grid)).collect();
         let free_until = due.filter(|_| objective.is_lateness()).unwrap_or(0);
         tasks.push(ModelTask {
             release,
@@ -240,11 +255,12 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
             due,
             free_until,
             allotments,
-            until,
+            until: ranges.iter().map(|range| range.all.end).collect(),
             machines: Vec::new(),
             times,
             latest: Vec::new(),
             amounts,
+            used_up,
         });
     }
     if tasks.iter().any(|task| task.release < 0 || task.shortest() < 0) {
@@ -253,10 +269,45 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
     Ok(tasks)
 }
 
-/// Returns the minimum amount of a resource that a task needs on any number of processors in `from..until`.
-fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): (u32, u32)) -> Result<i64, Unproved> {
+/// The allotments of a mode.
+struct ModeRange {
+    /// The allotments of which the mode has the minimum needs.
+    own: Range<u32>,
+    /// An allotment that is not dominated, and the dominated allotments that follow. All modes of these allotments have
+    /// the same range.
+    all: Range<u32>,
+}
+
+/// Returns the allotments of each mode of a task. If few dominated allotments follow an allotment, those that need less of
+/// some resource are modes of their own.
+fn mode_ranges(instance: &Instance, task: TaskId) -> Vec<ModeRange> {
+    let (profile, demands) = (instance.profile(task), instance.demands(task));
+    let firsts: Vec<u32> = profile.allotments().take(MAX_MODES + 1).collect();
+    let ends = firsts.iter().skip(1).copied().chain([profile.max_processors() + 1]);
+    let mut ranges: Vec<ModeRange> = Vec::new();
+    for (&first, end) in firsts.iter().zip(ends) {
+        let all = first..end;
+        if end - first > MAX_DOMINATED + 1 {
+            ranges.push(ModeRange { own: all.clone(), all });
+            continue;
+        }
+        let begin = ranges.len();
+        for processors in all.clone() {
+            let needs_no_more = |kept: &ModeRange| {
+                demands.iter().all(|demand| demand.need.total(kept.own.start) <= demand.need.total(processors))
+            };
+            if !ranges[begin..].iter().any(needs_no_more) {
+                ranges.push(ModeRange { own: processors..processors + 1, all: all.clone() });
+            }
+        }
+    }
+    ranges
+}
+
+/// Returns the minimum amount of a resource that a task needs on any number of processors in a range.
+fn need(instance: &Instance, task: TaskId, resource: ResourceId, range: Range<u32>) -> Result<i64, Unproved> {
     let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == resource) else { return Ok(0) };
-    amount((from..until).map(|processors| demand.need.total(processors)).min().unwrap_or(0))
+    amount(range.map(|processors| demand.need.total(processors)).min().unwrap_or(0))
 }
 
 fn supplies(instance: &Instance, grid: i64) -> Result<Vec<Supply>, Unproved> {

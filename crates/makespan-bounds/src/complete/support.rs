@@ -55,7 +55,6 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
     let has_parts = instance.has_bags() || instance.has_compound_jobs();
     let conditions = [
         ("the rule that a job ends with its last task", has_parts && Refutation::is_sum(objective)),
-        ("amounts of consumables", has(ResourceKind::Consumable)),
         ("the nodes on which tasks need resources", has_nodes && has(ResourceKind::OfNodes)),
         ("transfers between nodes", has_nodes && instance.has_transfers() && !machines::are_classes(instance)),
         ("the placement of jobs on nodes", platform.restricts_placement()),

@@ -1,8 +1,7 @@
 //! The tasks of the relaxed problem, and the waits between them.
 
-/// A task with its modes. The modes are allotments in ascending order. Each mode is strictly faster than the mode
-/// before it. If processors differ, the modes are the classes of nodes on which the task can run, with times that never
-/// increase.
+/// A task with its modes, with times that never increase from one mode to the next. The modes are allotments in ascending
+/// order. If processors differ, the modes are the classes of nodes on which the task can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModelTask {
     pub(super) release: i64,
@@ -15,8 +14,8 @@ pub(super) struct ModelTask {
     /// and 0 for other objectives.
     pub(super) free_until: i64,
     pub(super) allotments: Vec<u32>,
-    /// For each mode, the exclusive upper end of its allotments. The larger allotments below this end are not faster than
-    /// the allotment of the mode.
+    /// For each mode, an exclusive upper end of allotments. The larger allotments below this end are not faster than the
+    /// allotment of the mode.
     pub(super) until: Vec<u32>,
     /// The index of the class of each mode in `Model::classes`. Empty if all processors are equal.
     pub(super) machines: Vec<usize>,
@@ -26,6 +25,8 @@ pub(super) struct ModelTask {
     pub(super) latest: Vec<i64>,
     /// For each supply, the amount that the task holds in each mode.
     pub(super) amounts: Vec<Vec<i64>>,
+    /// For each consumable, the amount that the task uses up in each mode.
+    pub(super) used_up: Vec<Vec<i64>>,
 }
 
 /// A wait between two tasks. The task `to` starts at least `delay` units of time after the end of the task `from`, or

@@ -19,6 +19,8 @@ use crate::Clock;
 struct Tiny {
     processors: u32,
     licences: u64,
+    /// The amount of the consumable, which suffices if each job runs in its mode `known`.
+    budget: u64,
     jobs: Vec<TinyJob>,
     /// Pairs of jobs. The second job of a pair waits for the first one.
     edges: Vec<(usize, usize)>,
@@ -33,6 +35,17 @@ struct TinyJob {
     times: Vec<i64>,
     first: u32,
     licences: u64,
+    /// The amount of the consumable that the job uses up in each mode.
+    used: Vec<u64>,
+    /// The mode of the job in [`Tiny::one_by_one`].
+    known: usize,
+}
+
+impl TinyJob {
+    /// Returns a job with one mode, on one processor.
+    fn sequential(time: i64) -> Self {
+        Self { release: 0, due: None, weight: 1, times: vec![time], first: 1, licences: 0, used: vec![0], known: 0 }
+    }
 }
 
 /// The start, the end, the number of processors, and the index of a job.
@@ -44,6 +57,7 @@ impl Tiny {
         let count = rng.random_range(1..=most);
         let licences = rng.random_range(0..3);
         let (has_releases, has_edges) = (rng.random_range(0..3) == 0, rng.random_range(0..3) == 0);
+        let has_budget = rng.random_range(0..2) == 0;
         let mut jobs: Vec<TinyJob> = Vec::new();
         for number in 0..count {
             let first = rng.random_range(1..=processors);
@@ -53,7 +67,9 @@ impl Tiny {
             let release = if has_releases { rng.random_range(0..4) } else { 0 };
             let weight = [0, 1, 2, 3, 5][rng.random_range(0..5)];
             let due = (rng.random_range(0..3) > 0).then(|| release + rng.random_range(1..6));
-            let job = TinyJob { release, due, weight, times, first, licences: rng.random_range(0..=licences) };
+            let used: Vec<u64> = times.iter().map(|_| if has_budget { rng.random_range(0..4) } else { 0 }).collect();
+            let (licences, known) = (rng.random_range(0..=licences), rng.random_range(0..used.len()));
+            let job = TinyJob { release, due, weight, times, first, licences, used, known };
             let is_copy = number > 0 && rng.random_range(0..3) == 0;
             jobs.push(if is_copy { jobs[number - 1].clone() } else { job });
         }
@@ -61,12 +77,14 @@ impl Tiny {
         for to in 1..count {
             edges.extend((0..to).filter(|_| has_edges && rng.random_range(0..3) == 0).map(|from| (from, to)));
         }
-        Self { processors, licences, jobs, edges }
+        let budget = jobs.iter().map(|job| job.used[job.known]).sum();
+        Self { processors, licences, budget, jobs, edges }
     }
 
     fn instance(&self) -> Instance {
         let licences = Resources::new([("solver", self.licences)]).unwrap();
         let platform = Platform::flat(self.processors).unwrap().with_licences(licences).unwrap();
+        let platform = platform.with_consumables(Resources::new([("budget", self.budget)]).unwrap()).unwrap();
         let time = Time::from_seconds;
         let profile = |job: &TinyJob| match job.times[..] {
             [only] => Profile::rigid(job.first, time(only)).unwrap(),
@@ -78,7 +96,9 @@ impl Tiny {
         };
         let job = |(number, job): (usize, &TinyJob)| {
             let before = self.edges.iter().filter(|edge| edge.1 == number).map(|edge| edge.0.to_string());
-            let needs = Needs::new([("solver", Need::whole(job.licences))]).unwrap();
+            let unused = std::iter::repeat_n(job.used[0], job.first as usize - 1);
+            let used = Need::ByAllotment(unused.chain(job.used.iter().copied()).collect());
+            let needs = Needs::new([("solver", Need::whole(job.licences)), ("budget", used)]).unwrap();
             let weight = Weight::from_millionths(job.weight * 500_000).unwrap();
             let own = Job::new(number.to_string(), profile(job)).with_needs(needs).with_weight(weight);
             let own = own.with_release(time(job.release)).with_after(before);
@@ -92,7 +112,7 @@ impl Tiny {
         let mut builder = ScheduleBuilder::new(instance);
         let mut end = Time::ZERO;
         for (task, job) in instance.task_ids().zip(&self.jobs) {
-            end = builder.place_earliest(task, job.first, end).1;
+            end = builder.place_earliest(task, job.first + job.known as u32, end).1;
         }
         builder.finish()
     }
@@ -107,7 +127,10 @@ impl Tiny {
     /// Adds one more job to a partial schedule in every possible way. Each job starts as early as possible.
     fn extend(&self, placed: &mut Vec<Placed>, objective: Objective, best: &mut i128) {
         if placed.len() == self.jobs.len() {
-            *best = self.value(placed, objective).min(*best);
+            let used = |one: &Placed| self.jobs[one.3].used[(one.2 - self.jobs[one.3].first) as usize];
+            if placed.iter().map(used).sum::<u64>() <= self.budget {
+                *best = self.value(placed, objective).min(*best);
+            }
             return;
         }
         for (number, job) in self.jobs.iter().enumerate() {
@@ -201,9 +224,9 @@ fn many_optima_are_proved_on_a_fine_grid() {
 fn a_scale_of_tasks_proves_that_tasks_exclude_each_other() {
     // On 4 processors, no two of the first three tasks can run at the same time. The times of these tasks sum to 20 s.
     // The work of all six tasks takes only 17 s on 4 processors.
-    let job = |(first, time)| TinyJob { release: 0, due: None, weight: 1, times: vec![time], first, licences: 0 };
+    let job = |(first, time)| TinyJob { first, ..TinyJob::sequential(time) };
     let jobs = [(3, 7), (3, 6), (2, 7), (1, 4), (1, 3), (1, 6)].map(job).into();
-    let tiny = Tiny { processors: 4, licences: 0, jobs, edges: vec![] };
+    let tiny = Tiny { processors: 4, licences: 0, budget: 0, jobs, edges: vec![] };
     let instance = tiny.instance();
     let work = CompleteWork { clock: &Clock::ENDLESS, conflicts: 1000 };
     let known = search(&instance, Objective::Makespan, &tiny.one_by_one(&instance), None, work).schedule.unwrap();
@@ -228,9 +251,8 @@ fn long_horizons_need_no_memory() {
     let tiny = Tiny {
         processors: 2,
         licences: 0,
-        jobs: [3001, 2003, 2999]
-            .map(|time| TinyJob { release: 0, due: None, weight: 1, times: vec![time], first: 1, licences: 0 })
-            .into(),
+        budget: 0,
+        jobs: [3001, 2003, 2999].map(TinyJob::sequential).into(),
         edges: vec![],
     };
     let instance = tiny.instance();
@@ -254,8 +276,8 @@ fn long_horizons_need_no_memory() {
 #[test]
 fn latenesses_between_the_points_of_the_time_grid_are_proved() {
     // All times are multiples of 3 s, but the deadline is not.
-    let job = TinyJob { release: 0, due: Some(2), weight: 1, times: vec![3], first: 1, licences: 0 };
-    let instance = Tiny { processors: 1, licences: 0, jobs: vec![job; 2], edges: vec![] }.instance();
+    let job = TinyJob { due: Some(2), ..TinyJob::sequential(3) };
+    let instance = Tiny { processors: 1, licences: 0, budget: 0, jobs: vec![job; 2], edges: vec![] }.instance();
     let mut builder = ScheduleBuilder::new(&instance);
     instance.task_ids().for_each(|task| {
         builder.place_earliest(task, 1, Time::ZERO);

@@ -230,6 +230,12 @@ impl<'a> Replay<'a> {
         (0..self.windows.len()).filter(|&task| Some(task) != except).map(least).sum()
     }
 
+    /// Returns the minimum amount of a consumable that all tasks except `except` use up.
+    fn used_up(&self, consumable: usize, except: Option<usize>) -> i64 {
+        let others = (0..self.windows.len()).filter(|&task| Some(task) != except);
+        others.map(|task| self.engine.least_used(consumable, task, self.windows[task])).sum()
+    }
+
     fn remove_last_modes(&mut self, task: usize, is_removed: impl Fn(&Self, usize) -> bool) {
         let StartWindow { first, last, .. } = self.windows[task];
         let count = (first..=last).rev().take_while(|&mode| is_removed(self, mode)).count() as i64;
@@ -308,6 +314,22 @@ impl<'a> Replay<'a> {
                 let all = model.supplies[supply as usize].within(from, until);
                 let free = all - self.energy(period, Some(task));
                 self.remove_last_modes(task, |replay, mode| replay.energy_in_mode(period, task, mode) > free);
+            }
+            Step::UsedUp { consumable } => {
+                if self.used_up(consumable.into(), None) > model.consumables[usize::from(consumable)] {
+                    self.refute();
+                }
+            }
+            Step::ModesLeft { consumable, task } => {
+                let (consumable, task) = (usize::from(consumable), task as usize);
+                let left = model.consumables[consumable] - self.used_up(consumable, Some(task));
+                let is_too_much = |mode: usize| model.tasks[task].used_up[consumable][mode] > left;
+                let StartWindow { first, last, .. } = self.windows[task];
+                let count = (first..=last).take_while(|&mode| is_too_much(mode)).count();
+                self.assume(Literal::mode_at_least(task, first + count));
+                if !self.is_empty {
+                    self.remove_last_modes(task, |_, mode| is_too_much(mode));
+                }
             }
             Step::Priced { prices, task, kind } => {
                 let cut = engine.cut(prices as usize, task as usize, kind, &self.windows);

@@ -11,8 +11,18 @@ pub(super) fn down(time: Time, grid: i64) -> i64 {
 
 /// Returns the resources that tasks return, in the order of the platform.
 pub(super) fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+    resources(instance, false)
+}
+
+/// Returns the resources that tasks use up, in the order of the platform.
+pub(super) fn consumable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+    resources(instance, true)
+}
+
+fn resources(instance: &Instance, are_used_up: bool) -> impl Iterator<Item = ResourceId> + '_ {
     let all = instance.platform().resources().iter().zip(0..);
-    all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable).map(|(_, number)| ResourceId(number))
+    let kind = all.filter(move |(resource, _)| (resource.kind == ResourceKind::Consumable) == are_used_up);
+    kind.map(|(_, number)| ResourceId(number))
 }
 
 /// Converts the amount of a resource to 64 bits. Returns an error if the amount is too large.

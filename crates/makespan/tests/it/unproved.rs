@@ -58,15 +58,6 @@ fn conditions_that_are_ignored() {
         jobs = [{ name = "bag", count = 3, time = 2, weight = 3 }, { name = "a", time = 3 }, { name = "b", time = 1 }]
     "#;
     is_unproved(bag, "weighted-completion", "ignores the rule that a job ends with its last task");
-    let consumable = r#"
-        version = 2
-        platform = { processors = 2, consumables = { budget = 3 } }
-        jobs = [
-            { name = "a", time = [4, 3], needs = { per_processor = { budget = 1 } } },
-            { name = "b", time = [4, 2], needs = { per_processor = { budget = 1 } } },
-        ]
-    "#;
-    is_unproved(consumable, "weighted-completion", "ignores amounts of consumables");
     let memory = r#"
         version = 2
         platform = { nodes = [
@@ -112,6 +103,15 @@ fn proved_and_large_plans_have_no_such_remark() {
         ]
     "#;
     assert_eq!(remark(memory, "objective=makespan,steps=200"), None);
+    let consumable = r#"
+        version = 2
+        platform = { processors = 2, consumables = { budget = 3 } }
+        jobs = [
+            { name = "a", time = [4, 3], needs = { per_processor = { budget = 1 } } },
+            { name = "b", time = [4, 2], needs = { per_processor = { budget = 1 } } },
+        ]
+    "#;
+    assert_eq!(remark(consumable, "objective=weighted-completion,steps=200"), None);
     assert_eq!(remark(&rigid(8), "objective=weighted-lateness,steps=200"), None);
     assert_eq!(remark(&rigid(3), "objective=makespan,steps=200"), None);
     assert_eq!(remark(&rigid(61), "objective=weighted-completion,steps=20"), None);

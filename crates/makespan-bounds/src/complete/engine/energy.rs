@@ -130,10 +130,23 @@ impl Engine {
 
     /// Adds premises that imply a lower limit on the energy of tasks other than `except` in a period. The limit is the
     /// current minimum energy minus `spare`.
-    fn held_because(&self, period: Period, except: Option<usize>, mut spare: i64, premises: &mut Vec<Literal>) {
+    fn held_because(&self, period: Period, except: Option<usize>, spare: i64, premises: &mut Vec<Literal>) {
+        self.because(|task, window| self.held_in(period, task, window), except, spare, premises);
+    }
+
+    /// Adds premises that imply a lower limit on the sum of a quantity over all tasks other than `except`. The quantity is
+    /// a function of a task and its window, and never falls when the window shrinks. The limit is the current sum minus
+    /// `spare`.
+    pub(in crate::complete) fn because(
+        &self,
+        quantity: impl Fn(usize, StartWindow) -> i64,
+        except: Option<usize>,
+        mut spare: i64,
+        premises: &mut Vec<Literal>,
+    ) {
         let gain = |task: usize| {
-            let now = self.held_in(period, task, self.window(task));
-            (now - self.held_in(period, task, self.root_window(task)), now, task)
+            let now = quantity(task, self.window(task));
+            (now - quantity(task, self.root_window(task)), now, task)
         };
         let mut gains: Vec<_> = (0..self.tasks()).filter(|&task| Some(task) != except).map(gain).collect();
         gains.retain(|one| one.0 > 0);
@@ -142,7 +155,7 @@ impl Engine {
             if gain <= spare {
                 spare -= gain;
             } else {
-                self.weakest(task, now, &mut spare, |window| self.held_in(period, task, window), premises);
+                self.weakest(task, now, &mut spare, |window| quantity(task, window), premises);
             }
         }
     }

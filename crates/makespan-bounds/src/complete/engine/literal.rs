@@ -74,6 +74,13 @@ pub(in crate::complete) enum Step {
         until: i64,
         task: u32,
     },
+    UsedUp {
+        consumable: u8,
+    },
+    ModesLeft {
+        consumable: u8,
+        task: u32,
+    },
     /// A cut by prices. `kind` states which values the cut removes. 0: the first starts. 1: the last starts. 2: the
     /// first modes. 3: the last modes.
     Priced {

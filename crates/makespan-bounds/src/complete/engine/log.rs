@@ -233,6 +233,8 @@ fn write(numbers: &mut Vec<u64>, step: Step, names: &Names) {
         Step::Priced { prices, task, kind } => {
             numbers.extend([10 + u64::from(kind), names.prices[usize::from(prices)], task.into()]);
         }
+        Step::UsedUp { consumable } => numbers.extend([17, consumable.into()]),
+        Step::ModesLeft { consumable, task } => numbers.extend([18, consumable.into(), task.into()]),
         Step::Prices { prices } => numbers.extend([15, names.prices[usize::from(prices)]]),
     }
 }

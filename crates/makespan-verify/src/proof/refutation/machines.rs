@@ -9,7 +9,7 @@ use crate::proof::error::unproved;
 use super::LIMIT;
 use super::supply::Supply;
 use super::task::Mode;
-use super::units::{Grid, renewable};
+use super::units::{Grid, consumable, renewable};
 
 /// Maximum number of nodes, and of tasks, with which each node of equal processors is a class.
 const MAX_EQUAL: (usize, u64) = (16, 40);
@@ -119,13 +119,15 @@ impl MachineClasses {
             demand.map_or(0, |demand| i128::from(demand.need.total(1)))
         };
         let whole: Vec<i128> = std::iter::once(1).chain(renewable(instance).map(need)).collect();
+        let used_up: Vec<i128> = consumable(instance).map(need).collect();
         let of_class: Vec<i128> = std::iter::once(1).chain(of_nodes(instance).map(need)).collect();
         let mode = |(number, nodes): (usize, &Vec<usize>)| {
             let time = grid.down(instance.time_on(task, nodes[0])?);
             let mut amounts = vec![0; self.0.len() * of_class.len()];
             amounts[number * of_class.len()..][..of_class.len()].copy_from_slice(&of_class);
             let amounts = whole.iter().copied().chain(amounts).collect();
-            Some(Mode { time, latest: LIMIT, amounts, is_on_one_node: true, class: number })
+            let used_up = used_up.clone();
+            Some(Mode { time, latest: LIMIT, amounts, used_up, is_on_one_node: true, class: number })
         };
         let mut modes: Vec<Mode> = self.0.iter().enumerate().filter_map(mode).collect();
         modes.sort_by_key(|mode| std::cmp::Reverse(mode.time));

@@ -31,10 +31,11 @@ const NOGOOD: u64 = STEP + 4;
 
 /// For each kind of step: the count of numbers after the kind, and the positions of the numbers that name a task.
 #[rustfmt::skip]
-const SHAPES: [(u64, &[u64]); 17] = [
+const SHAPES: [(u64, &[u64]); 19] = [
     (0, &[]), (1, &[]), (2, &[0, 1]), (2, &[0, 1]), (3, &[1]), (3, &[1]),
     (3, &[1]), (1, &[0]), (1, &[0]), (3, &[]), (2, &[1]), (2, &[1]),
     (2, &[1]), (2, &[1]), (2, &[]), (1, &[]), (4, &[1]),
+    (1, &[]), (2, &[1]),
 ];
 
 /// A position between two numbers of the records. Any sequence of numbers is permitted: after an unknown kind, the

@@ -9,7 +9,7 @@ use crate::proof::error::unproved;
 use super::machines::MachineClasses;
 use super::supply::Supply;
 use super::task::{Mode, RelaxedTask};
-use super::units::{Grid, renewable};
+use super::units::{Grid, consumable, renewable};
 use super::{LIMIT, MAX_TASKS, Refutation};
 
 /// Maximum number of allotments of all tasks, including dominated ones.
@@ -20,6 +20,9 @@ const MAX_AMOUNTS: usize = 1 << 20;
 const MAX_WAITS: usize = 1 << 16;
 /// Maximum of a sum: the number of closed periods, plus the number of amounts that work outside the instance holds.
 const MAX_PERIODS: usize = 1 << 12;
+
+/// Maximum number of dominated allotments between two allotments for which these are modes of their own.
+const MAX_DOMINATED: u32 = 7;
 
 /// Maximum number of nodes on which lifted scales distribute tasks.
 const MAX_NODES: usize = 64;
@@ -40,6 +43,8 @@ pub(super) struct Relaxation {
     /// [`MachineClasses`], and the scales. A scale is an additional supply. The record of the scale states the amount
     /// that each task holds in each mode.
     pub(super) supplies: Vec<Supply>,
+    /// The amount of each consumable.
+    pub(super) consumables: Vec<i128>,
     /// For each node, the amount of each supply on this node. Licences belong to no node, so no node limits them. Empty
     /// if the platform has only one node, more than [`MAX_NODES`] nodes, or processors that differ.
     pub(super) nodes: Vec<Vec<i128>>,
@@ -92,7 +97,11 @@ impl Relaxation {
             waits.insert(*pair, times.iter().flatten().copied().min().unwrap_or(0));
         }
         let is_sum = Refutation::is_sum(objective);
-        let mut relaxation = Self { tasks, supplies, nodes, waits, transfers, value, is_sum, is_refuted: false };
+        let total = |resource| i128::try_from(instance.platform().total(resource));
+        let consumables = consumable(instance).map(total).collect::<Result<_, _>>();
+        let consumables = consumables.map_err(|_| CertificateError::Overflow)?;
+        let mut relaxation =
+            Self { tasks, supplies, consumables, nodes, waits, transfers, value, is_sum, is_refuted: false };
         relaxation.find_heads();
         Ok(relaxation)
     }
@@ -195,7 +204,7 @@ fn tasks(
             Some(machines) => machines.modes(instance, task, grid)?,
             None => modes(instance, task, grid),
         };
-        amounts += modes.len() * supplies;
+        amounts += modes.len() * (supplies + instance.platform().consumables().iter().count());
         if amounts > MAX_AMOUNTS {
             return unproved(format!(
                 "the instance is too large for a certificate `refutation`: the modes of all tasks, times the number of \
@@ -207,24 +216,41 @@ fn tasks(
     Ok(tasks)
 }
 
-/// Returns the modes of a task: the allotments that are not dominated. A dominated allotment may need less of a
-/// resource than the mode before it. So each amount of a mode is a minimum: over the allotment of the mode and the
-/// dominated allotments between this mode and the next mode.
+/// Returns the modes of a task. A dominated allotment may need less of a resource than the faster allotment before it.
+/// If few dominated allotments follow, those that need less of some resource are modes of their own. Otherwise, each
+/// amount of a mode is a minimum: over the allotment of the mode and the dominated allotments that follow.
 fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
-    let profile = instance.profile(task);
+    let (profile, demands) = (instance.profile(task), instance.demands(task));
     let allotments: Vec<u32> = profile.allotments().collect();
     let ends = allotments.iter().skip(1).copied().chain([profile.max_processors() + 1]);
-    let mode = |(&processors, end): (&u32, u32)| {
-        let need = |resource| {
-            let demand = instance.demands(task).iter().find(|demand| demand.resource == resource)?;
-            (processors..end).map(|processors| i128::from(demand.need.total(processors))).min()
+    let mut modes = Vec::new();
+    for (&first, end) in allotments.iter().zip(ends) {
+        let mode = |processors: u32, until: u32| {
+            let need = |resource| {
+                let demand = demands.iter().find(|demand| demand.resource == resource)?;
+                (processors..until).map(|processors| i128::from(demand.need.total(processors))).min()
+            };
+            let needs = renewable(instance).map(|resource| need(resource).unwrap_or(0));
+            let amounts = std::iter::once(i128::from(processors)).chain(needs).collect();
+            let used_up = consumable(instance).map(|resource| need(resource).unwrap_or(0)).collect();
+            let is_on_one_node = processors == 1 && end == 2;
+            Mode { time: grid.down(profile.time(first)), latest: LIMIT, amounts, used_up, is_on_one_node, class: 0 }
         };
-        let needs = renewable(instance).map(|resource| need(resource).unwrap_or(0));
-        let amounts = std::iter::once(i128::from(processors)).chain(needs).collect();
-        let is_on_one_node = processors == 1 && end == 2;
-        Mode { time: grid.down(profile.time(processors)), latest: LIMIT, amounts, is_on_one_node, class: 0 }
-    };
-    allotments.iter().zip(ends).map(mode).collect()
+        if end - first > MAX_DOMINATED + 1 {
+            modes.push(mode(first, end));
+            continue;
+        }
+        let mut kept: Vec<u32> = Vec::new();
+        for processors in first..end {
+            let needs_no_more =
+                |&other: &u32| demands.iter().all(|demand| demand.need.total(other) <= demand.need.total(processors));
+            if !kept.iter().any(needs_no_more) {
+                kept.push(processors);
+                modes.push(mode(processors, processors + 1));
+            }
+        }
+    }
+    modes
 }
 
 /// Returns the delays along the edges between tasks. An edge of a bag applies to all tasks of the bag.

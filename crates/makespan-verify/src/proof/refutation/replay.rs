@@ -85,7 +85,8 @@ impl Replay {
     fn counts(&self) -> Counts {
         let Rules { relaxation, prices, nogoods, .. } = &self.rules;
         let (tasks, supplies) = (relaxation.tasks.len(), relaxation.supplies.len());
-        Counts { tasks, supplies, prices: prices.len(), nogoods: nogoods.len() }
+        let consumables = relaxation.consumables.len();
+        Counts { tasks, supplies, consumables, prices: prices.len(), nogoods: nogoods.len() }
     }
 
     /// Reads a nogood: a list of literals, and the steps that refute the state in which all of them are false.

@@ -83,6 +83,13 @@ impl Rules {
                 Ok(())
             }
             RefutationStep::ModesWithin(held, task) => self.modes_within(state, held, task),
+            RefutationStep::UsedUp(consumable) => {
+                if self.used_up(state, consumable, None)? > self.relaxation.consumables[consumable] {
+                    state.refute();
+                }
+                Ok(())
+            }
+            RefutationStep::ModesLeft(consumable, task) => self.modes_left(state, consumable, task),
             RefutationStep::FirstStarts(prices, task)
             | RefutationStep::LastStarts(prices, task)
             | RefutationStep::FirstModes(prices, task)
@@ -212,6 +219,34 @@ impl Rules {
             wide += 1;
         }
         remove_last(state, task, wide);
+        Ok(())
+    }
+
+    /// Returns the minimum amount of a consumable that all tasks except `except` use up together.
+    fn used_up(&mut self, state: &State, consumable: usize, except: Option<usize>) -> Result<i128, CertificateError> {
+        let mut sum = 0_i128;
+        for (task, window) in state.windows().iter().enumerate().filter(|(task, _)| Some(*task) != except) {
+            let modes = &self.relaxation.tasks[task].modes[window.first..=window.last];
+            self.meter.spend(modes.len())?;
+            let least = modes.iter().map(|mode| mode.used_up[consumable]).min().unwrap_or(0);
+            sum = sum.checked_add(least).ok_or(CertificateError::Overflow)?;
+        }
+        Ok(sum)
+    }
+
+    fn modes_left(&mut self, state: &mut State, consumable: usize, task: usize) -> Result<(), CertificateError> {
+        let others = self.used_up(state, consumable, Some(task))?;
+        let left = self.relaxation.consumables[consumable].checked_sub(others).ok_or(CertificateError::Overflow)?;
+        let window = state.window(task);
+        let modes = &self.relaxation.tasks[task].modes[window.first..=window.last];
+        self.meter.spend(modes.len())?;
+        let is_too_much = |mode: &&Mode| mode.used_up[consumable] > left;
+        let (first, last) =
+            (modes.iter().take_while(is_too_much).count(), modes.iter().rev().take_while(is_too_much).count());
+        remove_first(state, task, first);
+        if !state.is_empty() {
+            remove_last(state, task, last);
+        }
         Ok(())
     }
 

@@ -33,6 +33,11 @@ pub(super) enum RefutationStep {
     Energy(HeldWithin),
     /// Within the window, some modes of the task need more of the supply than remains. These modes are removed.
     ModesWithin(HeldWithin, usize),
+    /// All tasks together use up more of the consumable than exists. So the state is refuted.
+    UsedUp(usize),
+    /// Some modes of the task use up more of the consumable than remains. The first and the last modes are removed as
+    /// long as they do.
+    ModesLeft(usize, usize),
     /// At the prices of this vector, the first starts of the task are too expensive. These starts are removed.
     FirstStarts(usize, usize),
     /// At these prices, the last starts of the task are too expensive. These starts are removed.
@@ -60,18 +65,19 @@ pub(super) struct HeldWithin {
     pub(super) until: i64,
 }
 
-/// The counts of tasks, supplies, price vectors and nogoods to which steps can refer.
+/// The counts of tasks, supplies, consumables, price vectors and nogoods to which steps can refer.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub(super) tasks: usize,
     pub(super) supplies: usize,
+    pub(super) consumables: usize,
     pub(super) prices: usize,
     pub(super) nogoods: usize,
 }
 
 impl RefutationStep {
     pub(super) fn read(reader: &mut Reader<'_>, counts: Counts) -> Result<Self, CertificateError> {
-        let Counts { tasks, supplies, prices, nogoods } = counts;
+        let Counts { tasks, supplies, consumables, prices, nogoods } = counts;
         let kind = reader.unsigned()?;
         let held = |reader: &mut Reader<'_>| -> Result<(Held, usize), CertificateError> {
             let (supply, task) = (reader.position(supplies)?, reader.position(tasks)?);
@@ -108,6 +114,8 @@ impl RefutationStep {
                 let (supply, task) = (reader.position(supplies)?, reader.position(tasks)?);
                 Self::ModesWithin(within(reader, supply)?, task)
             }
+            17 => Self::UsedUp(reader.position(consumables)?),
+            18 => Self::ModesLeft(reader.position(consumables)?, reader.position(tasks)?),
             _ => return malformed(format!("the steps include a step of the unknown kind {kind}")),
         })
     }

@@ -17,7 +17,7 @@ pub(super) struct RelaxedTask {
     pub(super) modes: Vec<Mode>,
 }
 
-/// An allotment of a task that is not dominated, or a class of machines on which the task can run.
+/// An allotment of a task, or a class of machines on which the task can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mode {
     pub(super) time: i64,
@@ -25,6 +25,8 @@ pub(super) struct Mode {
     pub(super) latest: i64,
     /// The amount of each supply that the task holds while it runs.
     pub(super) amounts: Vec<i128>,
+    /// The amount of each consumable that the task uses up.
+    pub(super) used_up: Vec<i128>,
     /// True if the task runs on a single processor in this mode, so that it holds all amounts on the same node.
     pub(super) is_on_one_node: bool,
     /// The class of machines, or 0 if all processors are equal.

@@ -18,7 +18,16 @@ impl Grid {
 
 /// Returns the resources that tasks return, in the order of the platform.
 pub(super) fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+    resources(instance, false)
+}
+
+/// Returns the resources that tasks use up, in the order of the platform.
+pub(super) fn consumable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+    resources(instance, true)
+}
+
+fn resources(instance: &Instance, are_used_up: bool) -> impl Iterator<Item = ResourceId> + '_ {
     let all = instance.platform().resources().iter().zip(0..);
-    let returned = all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable);
-    returned.map(|(_, number)| ResourceId(number))
+    let kind = all.filter(move |(resource, _)| (resource.kind == ResourceKind::Consumable) == are_used_up);
+    kind.map(|(_, number)| ResourceId(number))
 }

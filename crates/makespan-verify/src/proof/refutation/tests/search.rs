@@ -71,6 +71,8 @@ fn write(numbers: &mut Vec<u64>, step: RefutationStep) {
         RefutationStep::Overload(at) => vec![14, at.supply, signed(at.at) as usize],
         RefutationStep::Prices(prices) => vec![15, prices],
         RefutationStep::ModesWithin(window, task) => within(16, window, Some(task)),
+        RefutationStep::UsedUp(consumable) => vec![17, consumable],
+        RefutationStep::ModesLeft(consumable, task) => vec![18, consumable, task],
     };
     numbers.extend(all.into_iter().map(|number| number as u64));
 }
@@ -226,6 +228,10 @@ fn all_steps(replay: &Replay, depth: usize) -> Vec<RefutationStep> {
                 steps.extend((0..tasks).map(|task| RefutationStep::ModesWithin(held, task)));
             }
         }
+    }
+    for consumable in 0..relaxation.consumables.len() {
+        steps.push(RefutationStep::UsedUp(consumable));
+        steps.extend((0..tasks).map(|task| RefutationStep::ModesLeft(consumable, task)));
     }
     for prices in 0..replay.rules.prices.len() {
         steps.push(RefutationStep::Prices(prices));

@@ -13,6 +13,8 @@ pub struct Tiny {
     pub grid: i64,
     processors: u32,
     licences: u64,
+    /// The amount of the consumable, which suffices for some choice of modes.
+    budget: u64,
     /// Start and end of a period in which processor 0 is closed.
     closed: Option<(i64, i64)>,
     jobs: Vec<TinyJob>,
@@ -31,6 +33,8 @@ struct TinyJob {
     times: Vec<i64>,
     first: u32,
     licences: u64,
+    /// The amount of the consumable that the job uses up in each mode.
+    used: Vec<u64>,
 }
 
 impl TinyJob {
@@ -47,6 +51,7 @@ impl Tiny {
         let licences = rng.random_range(0..3);
         let is_compound = rng.random_range(0..5) == 0;
         let (has_releases, has_edges) = (rng.random_range(0..3) == 0, is_compound || rng.random_range(0..3) == 0);
+        let has_budget = rng.random_range(0..2) == 0;
         let mut jobs: Vec<TinyJob> = Vec::new();
         for number in 0..count {
             let first = rng.random_range(1..=processors);
@@ -56,7 +61,8 @@ impl Tiny {
             let weight = [0, 1, 2, 3, 5][rng.random_range(0..5)];
             let release = if has_releases && !is_compound { rng.random_range(0..4) } else { 0 };
             let due = (rng.random_range(0..4) > 0).then(|| release + rng.random_range(1..5));
-            let job = TinyJob { release, weight, due, times, first, licences: rng.random_range(0..=licences) };
+            let used = times.iter().map(|_| if has_budget { rng.random_range(0..4) } else { 0 }).collect();
+            let job = TinyJob { release, weight, due, times, first, licences: rng.random_range(0..=licences), used };
             let copy = number > 0 && rng.random_range(0..3) == 0;
             jobs.push(if copy { jobs[number - 1].clone() } else { job });
         }
@@ -69,13 +75,15 @@ impl Tiny {
             (start, start + rng.random_range(1..4))
         });
         let grid = [1, 10, 1_000_000_000][rng.random_range(0..3)];
-        Self { grid, processors, licences, closed, jobs, edges, is_compound }
+        let budget = jobs.iter().map(|job| job.used[rng.random_range(0..job.used.len())]).sum();
+        Self { grid, processors, licences, budget, closed, jobs, edges, is_compound }
     }
 
     pub fn instance(&self) -> Instance {
         let time = |units: i64| Time::from_ticks(units * self.grid);
         let licences = Resources::new([("solver", self.licences)]).unwrap();
         let platform = Platform::flat(self.processors).unwrap().with_licences(licences).unwrap();
+        let platform = platform.with_consumables(Resources::new([("budget", self.budget)]).unwrap()).unwrap();
         let profile = |job: &TinyJob| match &job.times[..] {
             &[only] => Profile::rigid(job.first, time(only)).unwrap(),
             times => {
@@ -84,7 +92,11 @@ impl Tiny {
                 Profile::table(all).unwrap().at_least(job.first).unwrap()
             }
         };
-        let needs = |job: &TinyJob| Needs::new([("solver", Need::whole(job.licences))]).unwrap();
+        let needs = |job: &TinyJob| {
+            let before = std::iter::repeat_n(job.used[0], job.first as usize - 1);
+            let used = Need::ByAllotment(before.chain(job.used.iter().copied()).collect());
+            Needs::new([("solver", Need::whole(job.licences)), ("budget", used)]).unwrap()
+        };
         let closed = self.closed.map(|(start, end)| Unavailable {
             processors: ProcSet::first(1),
             start: time(start),
@@ -146,7 +158,13 @@ impl Tiny {
     /// of `placed` contains the position, start, end and width of a task.
     fn extend(&self, placed: &mut Vec<(usize, i64, i64, u32)>, objective: Objective, best: &mut i64) {
         if placed.len() == self.jobs.len() {
-            *best = self.cost(placed, objective).min(*best);
+            let used = |&(job, .., width): &(usize, i64, i64, u32)| {
+                let job = &self.jobs[job];
+                job.used[(width - job.first) as usize]
+            };
+            if placed.iter().map(used).sum::<u64>() <= self.budget {
+                *best = self.cost(placed, objective).min(*best);
+            }
             return;
         }
         for (number, job) in self.jobs.iter().enumerate() {

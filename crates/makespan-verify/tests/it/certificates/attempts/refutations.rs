@@ -109,6 +109,11 @@ impl Reader<'_> {
                     tasks().for_each(|task| steps.push(&[16, supply], Some(task), &[at / 2, INSTANTS - at]));
                 }
             }
+            let is_used_up = |of: &&makespan_core::Resource| of.kind == ResourceKind::Consumable;
+            for consumable in 0..instance.platform().resources().iter().filter(is_used_up).count() as u64 {
+                steps.push(&[17, consumable], None, &[]);
+                tasks().for_each(|task| steps.push(&[18, consumable], Some(task), &[]));
+            }
             for prices in [0, 1] {
                 steps.push(&[15, prices], None, &[]);
                 for kind in 10..14 {
