@@ -20,4 +20,4 @@ mod statistics;
 mod trees;
 
 use error::LabError;
-pub use rcpsp::BoundsOptions;
+pub use rcpsp::{BoundsOptions, CheckedPage};

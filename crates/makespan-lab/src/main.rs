@@ -10,8 +10,8 @@ use makespan_cli::{
     unknown_argument,
 };
 use makespan_core::shown;
-use makespan_lab::BoundsOptions;
 use makespan_lab::campaign::{NamedCampaign, Progress};
+use makespan_lab::{BoundsOptions, CheckedPage};
 use miette::{Result, miette};
 
 /// The name of this program.
@@ -109,10 +109,11 @@ fn bounds(options: &BoundsOptions) -> Result<ExitCode> {
         emit(&page)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (valid, problems) = options.checked(step).map_err(|error| miette!("{error}"))?;
+    let CheckedPage { valid, infeasible, problems } = options.checked(step).map_err(|error| miette!("{error}"))?;
     progress.finish_and_clear();
     let listed: String = problems.iter().map(|problem| format!("{}\n", shown(problem))).collect();
-    emit(&format!("{listed}valid certificates: {valid}, problems: {}\n", problems.len()))?;
+    let proved = if infeasible > 0 { format!(", infeasible projects: {infeasible}") } else { String::new() };
+    emit(&format!("{listed}valid certificates: {valid}{proved}, problems: {}\n", problems.len()))?;
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -30,7 +30,7 @@ pub(crate) use output::{
     File, aligned, cores, distribution, figure, in_memory, markdown_table, plot, record, series, shown, table,
     text_table, texts, write,
 };
-pub(crate) use plan::{MeasuredPlan, plans, scheduled};
+pub(crate) use plan::{MeasuredPlan, is_infeasible, plans, scheduled, uses_up_too_much};
 pub(crate) use play::parsed;
 #[cfg(test)]
 pub(crate) use play::reproduce;

@@ -93,7 +93,7 @@ fn plan(
     let seconds = || begin.elapsed().as_secs_f64();
     let mut planned = match planned {
         Ok(planned) => planned,
-        Err(error) if error.to_string().contains("no choice of allotments") => {
+        Err(error) if uses_up_too_much(&error) => {
             return Ok(MeasuredPlan { value: None, bound: proved, seconds: seconds() });
         }
         Err(error) => return Err(failed(error.to_string())),
@@ -107,4 +107,16 @@ fn plan(
         bound = bound.max(verified(other, instance, key)?);
     }
     Ok(MeasuredPlan { value: Some(Objective::Makespan.value(instance, &schedule)), bound, seconds })
+}
+
+/// Returns true if an error of a planner states that every choice of allotments uses up more of a consumable than the
+/// platform has.
+pub(crate) fn is_infeasible(error: &impl Display) -> bool {
+    error.to_string().contains("no choice of allotments leaves")
+}
+
+/// Returns true if an error of a planner states that it found no choice of allotments that leaves enough of each
+/// consumable, or that there is none.
+pub(crate) fn uses_up_too_much(error: &impl Display) -> bool {
+    error.to_string().contains("no choice of allotments")
 }

@@ -28,7 +28,7 @@ use crate::LabError;
 use crate::campaign::{
     self, Campaign, CampaignReport, MeasuredPlan, SearchOptions, failed, plans, positive, refuse, verified,
 };
-pub use page::BoundsOptions;
+pub use page::{BoundsOptions, CheckedPage};
 
 use files::{File, Source};
 use known::KnownValues;

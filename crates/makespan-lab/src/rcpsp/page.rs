@@ -12,7 +12,7 @@ use makespan_formats::{PlanFile, ScheduleFile, write_atomic};
 use super::files::File;
 use super::known::{BestKnown, KnownValues};
 use crate::LabError;
-use crate::campaign::{failed, markdown_table, refuse, table, texts, write};
+use crate::campaign::{failed, is_infeasible, markdown_table, refuse, table, texts, uses_up_too_much, write};
 
 /// The columns of `bounds.csv`.
 const HEADER: &str = "set,project,plan,bound,proof,certificate,published_bound,published_makespan,source,date,bound_is";
@@ -48,11 +48,39 @@ pub struct BoundsOptions {
 /// A row of the page.
 struct Row {
     project: File,
-    plan: i64,
-    bound: i64,
-    /// The name of the kind of proof.
-    proof: &'static str,
+    answer: Answer,
     published: Option<BestKnown>,
+}
+
+/// The result for a project.
+enum Answer {
+    Planned {
+        plan: i64,
+        bound: i64,
+        /// The name of the kind of proof.
+        proof: &'static str,
+    },
+    /// Every choice of modes uses up more of a consumable than the project has.
+    Infeasible,
+    /// The search found no modes that leave enough of the consumables.
+    Unplanned,
+}
+
+/// The text of [`Answer::Infeasible`] in the table.
+const INFEASIBLE: &str = "infeasible";
+/// The text of [`Answer::Unplanned`] in the table.
+const UNPLANNED: &str = "no plan";
+
+/// The result of [`BoundsOptions::checked`].
+#[derive(Debug, Default)]
+pub struct CheckedPage {
+    /// The number of valid certificates.
+    pub valid: usize,
+    /// The number of projects that are infeasible, as the table states. These projects have no certificate: the check
+    /// examines all choices of modes again.
+    pub infeasible: usize,
+    /// A sentence for each problem.
+    pub problems: Vec<String>,
 }
 
 impl BoundsOptions {
@@ -81,17 +109,8 @@ impl BoundsOptions {
         let count = projects.len();
         for project in projects {
             progress(count);
-            let instance = project.instance()?;
-            let file = self.planned(&project, &instance)?;
-            let bound = file.bound(Objective::Makespan).ok_or_else(|| without_bound(&project))?;
-            let [plan, proved] = [file.makespan, bound.value.integer()].map(units_up);
-            rows.push(Row {
-                plan: i64::try_from(plan).unwrap_or(i64::MAX),
-                bound: i64::try_from(proved).unwrap_or(i64::MAX),
-                proof: bound.proof.name(),
-                published: known.of(&project.set, &project.name),
-                project,
-            });
+            let answer = self.answer(&project)?;
+            rows.push(Row { answer, published: known.of(&project.set, &project.name), project });
         }
         let (name, csv) = table("bounds.csv", HEADER, rows.iter().map(|row| self.cells(row)));
         write(&self.output, &name, &csv)?;
@@ -100,37 +119,36 @@ impl BoundsOptions {
         Ok(page)
     }
 
-    /// Checks all certificates of a page, and compares them with its table. Returns the number of valid certificates, and
-    /// a sentence for each problem.
+    /// Checks all certificates of a page, and compares them with its table.
     ///
     /// # Errors
     /// An error if there is no page, or if a project cannot be read.
-    pub fn checked(&self, mut progress: impl FnMut(usize)) -> Result<(usize, Vec<String>), LabError> {
+    pub fn checked(&self, mut progress: impl FnMut(usize)) -> Result<CheckedPage, LabError> {
         let path = self.output.join("bounds.csv");
         let wrong = |error: csv::Error| LabError::File { path: path.clone(), source: error.into() };
         let mut reader = csv::Reader::from_path(&path).map_err(wrong)?;
         let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(wrong)?;
         let projects = self.projects()?;
-        let (mut valid, mut wrong) = (0, Vec::new());
+        let mut checked = CheckedPage::default();
         for row in &rows {
             progress(rows.len());
             let cell = |at: usize| row.get(at).unwrap_or_default();
             let Some(project) = projects.iter().find(|file| file.set == cell(0) && file.name == cell(1)) else {
-                wrong.push(format!(
-                    "{}/{}: the folder of the projects does not contain this project",
-                    cell(0),
-                    cell(1)
-                ));
+                let name = format!("{}/{}", cell(0), cell(1));
+                checked.problems.push(format!("{name}: the folder of the projects does not contain this project"));
                 continue;
             };
-            let found = match self.valid(project, &project.instance()?) {
-                Ok(file) => stated_otherwise(&file, cell(3)),
-                Err(found) => found,
+            let instance = project.instance()?;
+            let found = match cell(2) {
+                UNPLANNED => continue,
+                INFEASIBLE => still_infeasible(&instance),
+                _ => self.valid(project, &instance).map_or_else(|found| found, |file| stated_otherwise(&file, cell(3))),
             };
-            valid += usize::from(found.is_empty());
-            wrong.extend(found.into_iter().map(|problem| format!("{project}: {problem}")));
+            let count = if cell(2) == INFEASIBLE { &mut checked.infeasible } else { &mut checked.valid };
+            *count += usize::from(found.is_empty());
+            checked.problems.extend(found.into_iter().map(|problem| format!("{project}: {problem}")));
         }
-        Ok((valid, wrong))
+        Ok(checked)
     }
 
     fn projects(&self) -> Result<Vec<File>, LabError> {
@@ -159,6 +177,23 @@ impl BoundsOptions {
         }
     }
 
+    /// Returns the result for a project.
+    fn answer(&self, project: &File) -> Result<Answer, LabError> {
+        let file = match self.planned(project, &project.instance()?) {
+            Ok(file) => file,
+            Err(error) if is_infeasible(&error) => return Ok(Answer::Infeasible),
+            Err(error) if uses_up_too_much(&error) => return Ok(Answer::Unplanned),
+            Err(error) => return Err(error),
+        };
+        let bound = file.bound(Objective::Makespan).ok_or_else(|| without_bound(project))?;
+        let [plan, proved] = [file.makespan, bound.value.integer()].map(units_up);
+        Ok(Answer::Planned {
+            plan: i64::try_from(plan).unwrap_or(i64::MAX),
+            bound: i64::try_from(proved).unwrap_or(i64::MAX),
+            proof: bound.proof.name(),
+        })
+    }
+
     /// Returns the plan file of a project. If there is no valid file yet, plans the project and writes the file.
     fn planned(&self, project: &File, instance: &Instance) -> Result<ScheduleFile, LabError> {
         if let Ok(file) = self.valid(project, instance) {
@@ -177,20 +212,29 @@ impl BoundsOptions {
 
     /// Returns the cells of a row of `bounds.csv`.
     fn cells(&self, row: &Row) -> Vec<String> {
-        let Row { project, plan, bound, proof, published } = row;
+        let Row { project, published, .. } = row;
         let whole = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
         let [lower, upper] = [published.and_then(|known| known.bound), published.map(|known| known.makespan)];
-        let certificate = Self::certificate(project).display().to_string();
+        let certificate = match row.answer {
+            Answer::Planned { .. } => Self::certificate(project).display().to_string(),
+            Answer::Infeasible | Answer::Unplanned => String::new(),
+        };
+        let [plan, bound, proof] = row.answered();
         let text = |option: &Option<String>| option.clone().filter(|_| published.is_some()).unwrap_or_default();
-        let own = texts(&[&project.set, &project.name, plan, bound, proof, &certificate]);
+        let own = texts(&[&project.set, &project.name, &plan, &bound, &proof, &certificate]);
         [own, vec![whole(lower), whole(upper), text(&self.source), text(&self.date), row.compared().to_owned()]]
             .concat()
     }
 
     fn page(&self, rows: &[Row]) -> String {
         let above = rows.iter().filter(|row| row.compared() == "above").count();
-        let closed = rows.iter().filter(|row| row.plan == row.bound).count();
+        let is_closed = |row: &&Row| matches!(row.answer, Answer::Planned { plan, bound, .. } if plan == bound);
+        let closed = rows.iter().filter(is_closed).count();
+        let infeasible = rows.iter().filter(|row| matches!(row.answer, Answer::Infeasible)).count();
         let mut text = format!("# Bounds of open projects\n\n{} projects, {closed} of them proved optimal", rows.len());
+        if infeasible > 0 {
+            text += &format!(", {infeasible} infeasible");
+        }
         if let (Some(source), Some(date)) = (&self.source, &self.date) {
             text += &format!("; {above} bounds are above the values in {source} of {date}");
         }
@@ -203,7 +247,8 @@ impl BoundsOptions {
             let whole = |value: Option<i64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
             let known = row.published;
             let published = [whole(known.and_then(|known| known.bound)), whole(known.map(|known| known.makespan))];
-            [texts(&[&row.project, &row.plan, &row.bound]), published.to_vec(), vec![row.proof.to_owned()]].concat()
+            let [plan, bound, proof] = row.answered();
+            [texts(&[&row.project, &plan, &bound]), published.to_vec(), vec![proof]].concat()
         };
         text += &markdown_table(&header, rows.iter().map(cells));
         text
@@ -211,9 +256,20 @@ impl BoundsOptions {
 }
 
 impl Row {
-    /// Returns the position of the bound relative to the published bound. The result is empty if no bound is published.
+    /// Returns the texts of the plan, of the bound and of the proof.
+    fn answered(&self) -> [String; 3] {
+        match self.answer {
+            Answer::Planned { plan, bound, proof } => [plan.to_string(), bound.to_string(), proof.to_owned()],
+            Answer::Infeasible => [INFEASIBLE.into(), "-".into(), "all choices of modes".into()],
+            Answer::Unplanned => [UNPLANNED.into(), "-".into(), "-".into()],
+        }
+    }
+
+    /// Returns the position of the bound relative to the published bound. The result is empty if no bound is published
+    /// or proved.
     fn compared(&self) -> &'static str {
-        match self.published.and_then(|known| known.bound).map(|published| self.bound.cmp(&published)) {
+        let Answer::Planned { bound, .. } = self.answer else { return "" };
+        match self.published.and_then(|known| known.bound).map(|published| bound.cmp(&published)) {
             Some(std::cmp::Ordering::Greater) => "above",
             Some(std::cmp::Ordering::Equal) => "equal",
             Some(std::cmp::Ordering::Less) => "below",
@@ -228,6 +284,14 @@ fn stated_otherwise(file: &ScheduleFile, stated: &str) -> Vec<String> {
     let proved = units_up(bound.value.integer()).to_string();
     let problem = format!("the table states the bound {stated}, but the plan file proves {proved}");
     (proved != stated).then_some(problem).into_iter().collect()
+}
+
+/// Returns a problem unless every choice of modes uses up more of a consumable than the project has.
+fn still_infeasible(instance: &Instance) -> Vec<String> {
+    let planned = Planner::new().algorithm("optimise[objective=makespan,steps=1,searches=1]").plan_unproved(instance);
+    let is_proved = planned.is_err_and(|error| is_infeasible(&error));
+    let problem = "the table states that the project is infeasible, but this is not proved";
+    (!is_proved).then(|| problem.to_owned()).into_iter().collect()
 }
 
 fn without_bound(project: &File) -> LabError {

@@ -42,6 +42,54 @@ fn bounds_of_open_projects_are_listed_with_certificates() {
     assert_eq!(sandbox.lab(check).succeeds(), "valid certificates: 2, problems: 0\n");
 }
 
+/// A project of two activities in a row. In one mode, an activity uses up 3 units of N1 and 1 unit of N2. In the other
+/// mode, the amounts are exchanged. So 3 units of N1 and N2 do not suffice, and 4 units do. The minimum makespan is 3.
+const WITH_MODES: &str = "jobs (incl. supersource/sink ):  4
+  - renewable                 :  1   R
+  - nonrenewable              :  2   N
+PRECEDENCE RELATIONS:
+jobnr.    #modes  #successors   successors
+   1        1          1           2
+   2        2          1           3
+   3        2          1           4
+   4        1          0
+************************************************************************
+REQUESTS/DURATIONS:
+jobnr. mode duration  R 1  N 1  N 2
+------------------------------------------------------------------------
+  1      1     0       0    0    0
+  2      1     1       1    3    1
+         2     2       1    1    3
+  3      1     1       1    3    1
+         2     2       1    1    3
+  4      1     0       0    0    0
+************************************************************************
+RESOURCEAVAILABILITIES:
+  R 1  N 1  N 2
+    1    BUDGET    BUDGET
+";
+
+#[test]
+fn infeasible_projects_are_listed_and_checked() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("projects")).unwrap();
+    for (name, budget) in [("j101_1.mm", "3"), ("j101_2.mm", "4")] {
+        sandbox.write(&format!("projects/{name}"), &WITH_MODES.replace("BUDGET", budget));
+    }
+    let page = sandbox.lab("bounds --instances projects --time-limit 0.2").succeeds();
+    assert!(page.contains("2 projects, 1 of them proved optimal, 1 infeasible.\n"), "{page}");
+    assert!(page.contains("| j10 mm/j101_1 | infeasible | - | - | - | all choices of modes |"), "{page}");
+    assert!(page.contains("| j10 mm/j101_2 | 3 | 3 | - | - | "), "{page}");
+    let check = "bounds --instances projects --check";
+    assert_eq!(sandbox.lab(check).succeeds(), "valid certificates: 1, infeasible projects: 1, problems: 0\n");
+    sandbox.write("projects/j101_1.mm", &WITH_MODES.replace("BUDGET", "4"));
+    let said = sandbox.lab(check);
+    assert!(
+        said.status == Some(1) && said.out.contains("the project is infeasible, but this is not proved"),
+        "{said:?}"
+    );
+}
+
 #[test]
 fn changed_certificates_and_tables_are_found() {
     let sandbox = with_projects();
