@@ -11,6 +11,7 @@
 pub mod anomaly;
 mod atomic;
 mod clock;
+mod domains_file;
 mod encoding;
 pub mod etc;
 mod failures;
@@ -57,6 +58,7 @@ pub use amount::parse_amount;
 pub use atomic::write_atomic;
 pub use bandwidth::parse_bandwidth;
 pub use clock::{Clock, length};
+pub use domains_file::{DomainEntry, DomainsFile, parse_domains, read_domains};
 pub use error::{FilePlace, FormatError};
 pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};

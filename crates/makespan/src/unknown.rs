@@ -1,6 +1,6 @@
 //! Instances with unknown run times.
 
-use makespan_core::{Actual, Estimate, Instance, InstanceError, Job, Profile, TaskId, Time};
+use makespan_core::{Actual, Estimate, Instance, InstanceError, Job, Profile, Time};
 
 /// The guessed time of every task on its minimum number of processors.
 const GUESS: Time = Time::from_seconds(60);
@@ -15,16 +15,7 @@ const GUESS: Time = Time::from_seconds(60);
 /// # Errors
 /// [`InstanceError`] if some task, with its guessed time, cannot run on any processors within its walltime.
 pub fn unknown(instance: &Instance, actual: &Actual) -> Result<(Instance, Actual), InstanceError> {
-    let real = |task: TaskId| match actual {
-        Actual::AsEstimated => instance.profile(task).clone(),
-        Actual::Profiles(profiles) => profiles[task.index()].clone(),
-        Actual::Factors(factors) => {
-            let profile = instance.profile(task).clone();
-            let ticks = i128::from(profile.longest().ticks()) * i128::from(factors[task.index()]) / 1_000_000;
-            profile.lasting(Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).max(1)))
-        }
-    };
-    let profiles: Vec<Profile> = instance.task_ids().map(real).collect();
+    let profiles: Vec<Profile> = instance.task_ids().map(|task| actual.profile(instance, task)).collect();
     let mut jobs = instance.all_submitted();
     jobs.iter_mut().for_each(forget);
     let told = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec())?;

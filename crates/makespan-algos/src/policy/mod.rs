@@ -39,7 +39,7 @@ pub use batch::Batch;
 pub use built::OfPolicy;
 pub use catalogue::{PolicyError, policies, policy, policy_for};
 pub use conservative::Conservative;
-pub use domains::{DomainError, DomainRules, Domains};
+pub use domains::{DomainError, DomainMeasures, DomainRules, DomainScene, Domains, UserJobMeasures};
 pub use easy::{Easy, Passes};
 pub use expected::{ExpectedStart, expected_starts, expected_starts_from};
 pub use fcfs::Fcfs;

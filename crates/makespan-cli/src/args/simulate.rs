@@ -69,6 +69,17 @@ pub struct SimulateOptions {
     /// This number does not change the output
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<usize>,
+    /// Simulate a metascheduler over the domains in this TOML file
+    ///
+    /// The file states the nodes, the local policy, the price and the log of the owners' jobs of each domain, and the
+    /// budgets of users' jobs. The jobs of users are in the instance. --policy states the metascheduler, such as
+    /// job-flow[late=reject] [default: job-flow]
+    #[arg(
+        long,
+        value_name = "FILE.toml",
+        conflicts_with_all = ["scenarios", "sizes", "start_time_of", "learn", "from"]
+    )]
+    pub domains: Option<PathBuf>,
     #[command(flatten)]
     pub what_if: ScenarioOptions,
     /// List jobs that would have started earlier on another number of processors

@@ -32,6 +32,19 @@ impl Actual {
             Self::Factors(factors) => scaled(instance.time(task, processors), factors[task.index()]),
         }
     }
+
+    /// Returns the real times of a task as a profile. With [`Actual::Factors`], times are rounded down.
+    pub fn profile(&self, instance: &Instance, task: TaskId) -> Profile {
+        match self {
+            Self::AsEstimated => instance.profile(task).clone(),
+            Self::Profiles(profiles) => profiles[task.index()].clone(),
+            Self::Factors(factors) => {
+                let profile = instance.profile(task).clone();
+                let ticks = i128::from(profile.longest().ticks()) * i128::from(factors[task.index()]) / 1_000_000;
+                profile.lasting(Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).max(1)))
+            }
+        }
+    }
 }
 
 /// Returns a time multiplied by a factor in millionths, rounded up, and at least a tick. Saturates.

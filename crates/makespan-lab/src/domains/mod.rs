@@ -18,13 +18,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use makespan::{Silent, SimulationInput, SimulationOptions, simulate_policy};
-use makespan_algos::policy::{Domains, JobFlowRules};
-use makespan_core::{Failure, JobId, LogEntry, LoggedDecision, Outcome, Time, Trace};
+use makespan_algos::policy::{DomainMeasures, DomainScene, Domains, JobFlowRules};
+use makespan_core::{Failure, LogEntry, Time, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 use crate::campaign::{self, Campaign, CampaignReport, failed, positive, refuse, stirred};
-use crate::statistics::mean;
 use scene::{Scene, SceneLogs, UserJobs};
 
 /// The options of the campaign.
@@ -200,44 +199,18 @@ fn valid_runs(scene: &Scene, trace: &Trace) -> Result<(), String> {
 }
 
 fn measures(scene: &Scene, trace: &Trace, log: &[LogEntry]) -> DomainsOutcome {
-    let instance = &scene.instance;
-    let jobs = instance.jobs().len();
-    let (mut first, mut last, mut charges) = (vec![None; jobs], vec![Time::ZERO; jobs], vec![0_i64; jobs]);
-    let (mut ended, mut visited) = (vec![0_u64; jobs], vec![[false; 2]; jobs]);
-    for run in &trace.runs {
-        let job = instance.job_id(run.task).index();
-        first[job] = Some(first[job].map_or(run.start, |first: Time| first.min(run.start)));
-        if run.outcome == Outcome::Succeeded {
-            last[job] = last[job].max(run.end);
-            ended[job] += 1;
-            let domain = usize::from(!run.processors.is_subset(&scene.rules[0].processors));
-            visited[job][domain] = true;
-            charges[job] += scene.tariff().charge_of(instance, run.task, &run.processors);
-        }
-    }
-    let seconds = |job: &JobId, at: Time| (at - instance.job(*job).release).seconds();
-    let wait = |job: &JobId| first[job.index()].map(|start| seconds(job, start));
-    let is_whole = |job: &&JobId| ended[job.index()] == instance.job(**job).tasks();
-    let whole: Vec<JobId> = scene.users.iter().filter(is_whole).copied().collect();
-    let owners_wait = [0, 1].map(|domain| {
-        let own = scene.rules[domain].owners.iter().filter(|job| !scene.users.contains(job));
-        mean(&own.filter_map(wait).collect::<Vec<f64>>()).unwrap_or_default()
-    });
-    let due = |job: &&JobId| instance.job(**job).deadline.is_some_and(|due| last[job.index()] <= due);
-    let over = |job: &&JobId| scene.budgets.get(job).is_some_and(|&budget| charges[job.index()] > budget);
-    let is_change = |entry: &&LogEntry| {
-        matches!(entry.what, LoggedDecision::OtherVariant { .. } | LoggedDecision::PlannedAgain { .. })
-    };
+    let Scene { instance, rules, users, budgets, .. } = scene;
+    let measures = DomainMeasures::of(&DomainScene { instance, rules, users, budgets }, trace, log);
     DomainsOutcome {
-        owners_wait,
-        users_wait: mean(&whole.iter().filter_map(wait).collect::<Vec<f64>>()),
-        users_response: mean(&whole.iter().map(|job| seconds(job, last[job.index()])).collect::<Vec<f64>>()),
-        in_time: whole.iter().filter(due).count(),
-        cancelled: scene.users.len() - whole.len(),
-        over_budget: whole.iter().filter(over).count(),
-        charges: whole.iter().map(|job| charges[job.index()] as f64 / 1e3).sum(),
-        changes: log.iter().filter(is_change).count(),
-        divided: whole.iter().filter(|job| visited[job.index()] == [true; 2]).count(),
+        owners_wait: [0, 1].map(|domain: usize| measures.owners_wait[domain].unwrap_or_default()),
+        users_wait: measures.users_wait,
+        users_response: measures.users_response,
+        in_time: measures.in_time(),
+        cancelled: measures.unfinished(),
+        over_budget: measures.over_budget(),
+        charges: measures.charges(),
+        changes: measures.changes,
+        divided: measures.divided(),
     }
 }
 

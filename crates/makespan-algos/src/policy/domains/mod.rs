@@ -3,6 +3,7 @@
 
 mod domain;
 mod error;
+mod measures;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use crate::kernel::chains::tariff::Tariff;
 use crate::scheduler::CriticalJobs;
 use domain::{Domain, take_wake};
 pub use error::DomainError;
+pub use measures::{DomainMeasures, DomainScene, UserJobMeasures};
 
 /// A domain: processors with an owner, and a local batch system.
 #[derive(Clone, Debug)]

@@ -55,6 +55,16 @@ const PARAMETERS: [Parameter; OWN.len() + METHOD.len()] = {
     all
 };
 
+impl JobFlowRules {
+    /// Parses a spec such as `job-flow[late=reject]`.
+    ///
+    /// # Errors
+    /// [`SpecError`] if the spec is not `job-flow` with valid parameters.
+    pub fn parse(spec: &str) -> Result<Self, SpecError> {
+        Entry::made(std::slice::from_ref(&ENTRY), "metascheduler", spec, |_, spec| rules(spec))
+    }
+}
+
 fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
     let default = JobFlowRules::default();
     let buffer = spec.take("buffer", None, |text| {

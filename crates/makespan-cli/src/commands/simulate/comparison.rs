@@ -159,6 +159,12 @@ pub fn text(simulated: &[Simulated], widest: usize) -> String {
     tables("policy", &names, &rows(simulated, FigureFormat::plain), widest) + &notes
 }
 
+/// Formats other rows with one column for each policy. `title` is the first heading.
+pub(super) fn text_of_rows(title: &str, simulated: &[Simulated], rows: &[MeasureRow], widest: usize) -> String {
+    let specs: Vec<&str> = simulated.iter().map(|one| one.policy.as_str()).collect();
+    tables(title, &short_names(&specs).0, rows, widest)
+}
+
 /// The measures of scenarios that are shown by default.
 const MAIN: [&str; 6] = ["wait, mean", "wait, 90 %", "wait, max", "bounded slowdown, mean", "makespan", "utilisation"];
 

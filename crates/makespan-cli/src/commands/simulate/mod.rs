@@ -2,6 +2,7 @@
 
 mod comparison;
 mod compound;
+mod domains;
 mod live;
 mod log;
 mod logged;
@@ -31,6 +32,7 @@ use serde_json::json;
 use crate::args::{Format, SimulateOptions};
 use crate::output::{csv_names, emit};
 use crate::summary;
+use domains::DomainSetup;
 use log::Log;
 use question::{PolicyAnswer, Question};
 use sizes::Sizes;
@@ -41,7 +43,7 @@ const WIDTH: usize = 100;
 const USUAL: &str = "easy";
 
 pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
-    let stated = options.policy.as_deref().map(specs).transpose()?;
+    let mut stated = options.policy.as_deref().map(specs).transpose()?;
     let threads = match options.threads {
         Some(0) => return Err(miette!("--threads is 0; it must be at least 1")),
         Some(threads) => threads,
@@ -49,14 +51,18 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
     };
     let scenarios = scenario::scenarios(options, stated.as_deref().unwrap_or_default())?;
     let names: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    if stated.is_none() && options.domains.is_some() {
+        stated = Some(vec![domains::USUAL.to_owned()]);
+    }
     let several = if names.is_empty() { stated.clone().unwrap_or_else(|| vec![USUAL.to_owned()]) } else { names };
     let targets = outputs::targets(&options.trace, &options.outputs, &several)?;
     let log = scene::read(options)?;
-    let specs = stated.unwrap_or_else(|| vec![log.usual.clone().unwrap_or_else(|| USUAL.to_owned())]);
+    let usual = || vec![log.usual.clone().unwrap_or_else(|| USUAL.to_owned())];
+    let specs = stated.unwrap_or_else(usual);
     if TreeProblem::is_meant(&log.instance) {
-        if !scenarios.is_empty() || options.sizes {
+        if !scenarios.is_empty() || options.sizes || options.domains.is_some() {
             return Err(miette!(
-                "--scenario and --sizes are only for jobs on a cluster, but this instance has bags of tasks on a tree; \
+                "--scenario, --sizes and --domains are only for jobs on a cluster, but this instance has bags of tasks on a tree; \
                  remove these options"
             ));
         }
@@ -65,13 +71,18 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
     tree::refuse_options_of_trees(options)?;
     let own = stated_policies(&specs, &scenarios);
     let log = scene::freely_placed(options, &own, log)?;
-    let log = scene::forgotten(options, scene::deviated(options, scene::checked(options, log)?)?)?;
+    let log = scene::deviated(options, scene::checked(options, log)?)?;
+    let (log, domains) = match &options.domains {
+        Some(path) => domains::join(path, options, log).map(|(log, domains)| (log, Some(domains)))?,
+        None => (log, None),
+    };
+    let log = scene::forgotten(options, log)?;
     if !scenarios.is_empty() {
         scenario::simulate(options, &scenarios, &specs[0], threads, &targets, &log)?;
         return Ok(ExitCode::SUCCESS);
     }
     let log = rules::kept(&specs, log).map_err(|problem| miette!("{}: {problem}", options.trace.display()))?;
-    cluster(options, &specs, threads, &targets, &log)
+    cluster(options, &specs, threads, &targets, &log, domains.as_ref())
 }
 
 /// Simulates jobs on a cluster.
@@ -81,6 +92,7 @@ fn cluster(
     threads: usize,
     targets: &[outputs::OutputTarget],
     log: &Log,
+    domains: Option<&DomainSetup>,
 ) -> Result<ExitCode> {
     let rules = scene::rules(options, log)?;
     let scene = SimulationInput { instance: &log.instance, actual: &log.actual, options: &rules, seed: options.seed };
@@ -90,10 +102,18 @@ fn cluster(
         sizes::check(&log.instance)?;
     }
     for spec in specs {
-        policy_for(spec, &log.instance, options.seed).map_err(|error| miette!("{error}"))?;
+        match domains {
+            Some(domains) => drop(domains.policy(spec, &log.instance, options.seed)?),
+            None => drop(policy_for(spec, &log.instance, options.seed).map_err(|error| miette!("{error}"))?),
+        }
     }
     let scenes: Vec<(SimulationInput<'_>, &str)> = specs.iter().map(|spec| (scene, spec.as_str())).collect();
-    let simulated = play::play(&scenes, threads)?;
+    let simulated = match domains {
+        Some(domains) => {
+            play::play_with(&scenes, threads, &|scene, spec, observer| domains.simulate(scene, spec, observer))?
+        }
+        None => play::play(&scenes, threads)?,
+    };
     let answer = |one: &Simulated| question.as_ref().map(|question| question.answer(&scene, one)).transpose();
     let answers: Vec<Option<PolicyAnswer>> = simulated.iter().map(answer).collect::<Result<_>>()?;
     let title = options.title();
@@ -110,7 +130,7 @@ fn cluster(
         page::draw_gantt(&options.outputs.gantt, &title, &scene, &simulated)?;
     }
     if let Some(path) = &options.outputs.report {
-        page::write(path, &title, &scene, log, &simulated)?;
+        page::write(path, &title, &scene, log, &simulated, domains)?;
     }
     match options.format {
         Format::Json => {
@@ -125,6 +145,11 @@ fn cluster(
                 "remarks": log.remarks,
                 "policies": comparison::json(&log.instance, &simulated, answers),
             });
+            if let Some(domains) = domains {
+                for (one, simulated) in object["policies"].as_array_mut().into_iter().flatten().zip(&simulated) {
+                    one["domains"] = domains.json(&log.instance, simulated);
+                }
+            }
             if options.sizes {
                 object["sizes"] = sizes.iter().map(|one| one.json(&log.instance)).collect();
             }
@@ -134,6 +159,7 @@ fn cluster(
             let mut text =
                 summary::instance(&log.instance) + "; times in seconds\n" + &summary::remarks(&log.remarks) + "\n";
             text += &comparison::text(&simulated, WIDTH);
+            text += &domains.map(|domains| domains.text(&log.instance, &simulated, WIDTH)).unwrap_or_default();
             if let Some(question) = &question {
                 text += &format!("\n{}", question.text(&scene));
                 for (one, answer) in simulated.iter().zip(answers.iter().flatten()) {

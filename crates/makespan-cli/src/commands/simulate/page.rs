@@ -10,6 +10,7 @@ use makespan_formats::report::{PolicyPanel, Section, SimulationLevel, Simulation
 use miette::Result;
 
 use super::comparison;
+use super::domains::DomainSetup;
 use super::log::Log;
 use crate::decisions;
 use crate::output::{draw, write_file};
@@ -20,7 +21,14 @@ use crate::summary::{column, grouped};
 const MAX_CHARTED: u64 = 1_500_000;
 
 /// Writes one page about all policies.
-pub fn write(path: &Path, title: &str, scene: &SimulationInput<'_>, log: &Log, simulated: &[Simulated]) -> Result<()> {
+pub fn write(
+    path: &Path,
+    title: &str,
+    scene: &SimulationInput<'_>,
+    log: &Log,
+    simulated: &[Simulated],
+    domains: Option<&DomainSetup>,
+) -> Result<()> {
     let charted = scene.instance.tasks().saturating_mul(simulated.len() as u64) <= MAX_CHARTED;
     let levels: Vec<Vec<SimulationLevel>> = simulated.iter().map(|one| levels(scene, one)).collect();
     let schedules: Vec<Schedule> =
@@ -53,6 +61,8 @@ pub fn write(path: &Path, title: &str, scene: &SimulationInput<'_>, log: &Log, s
             marks: &marks[index],
         })
         .collect();
+    let own = domains.map(|domains| domains.section(scene.instance, simulated));
+    let sections: Vec<Section> = own.into_iter().chain(sections(scene, simulated)).collect();
     let report = SimulationReport {
         title,
         instance: scene.instance,
@@ -62,7 +72,7 @@ pub fn write(path: &Path, title: &str, scene: &SimulationInput<'_>, log: &Log, s
         is_present: log.is_present(),
         week: log.week,
         comparison: &comparison::section(simulated),
-        sections: &sections(scene, simulated),
+        sections: &sections,
     };
     write_file(path, |mut out| write_simulation(&mut out, &report))
 }

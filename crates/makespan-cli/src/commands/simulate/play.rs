@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use indicatif::ProgressBar;
-use makespan::{Observer, SimulateError, Simulated, SimulationInput, simulate};
+use makespan::{Observer, Simulated, SimulationInput, simulate};
 use makespan_core::{Measures, TaskId, Time, Trace};
 use miette::{Result, miette};
 
@@ -18,8 +18,22 @@ const STEP: usize = 1 << 12;
 /// Simulates each scene under its policy, up to `threads` scenes at the same time. Returns the results in the order of
 /// the scenes. If several simulations fail, returns the error of the first failed scene.
 pub fn play(scenes: &[(SimulationInput<'_>, &str)], threads: usize) -> Result<Vec<Simulated>> {
+    play_with(scenes, threads, &|scene, spec, observer| {
+        simulate(scene, spec, observer).map_err(|error| miette!("{error}"))
+    })
+}
+
+/// A function that simulates a scene under the policy with the given spec.
+type SimulateOne<'a> = &'a (dyn Fn(&SimulationInput<'_>, &str, &mut dyn Observer) -> Result<Simulated> + Sync);
+
+/// Like [`play`], with another function for each simulation.
+pub fn play_with(
+    scenes: &[(SimulationInput<'_>, &str)],
+    threads: usize,
+    simulate: SimulateOne<'_>,
+) -> Result<Vec<Simulated>> {
     let bar = bar(scenes.iter().map(|(scene, _)| scene.instance.tasks()).sum(), "simulating");
-    let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(scenes.iter().map(|_| None).collect());
+    let done: Mutex<Vec<Option<Result<Simulated>>>> = Mutex::new(scenes.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
     let work = || {
         loop {
@@ -40,7 +54,7 @@ pub fn play(scenes: &[(SimulationInput<'_>, &str)], threads: usize) -> Result<Ve
     });
     bar.finish_and_clear();
     let done = done.into_inner().unwrap_or_default();
-    done.into_iter().flatten().map(|outcome| outcome.map_err(|error| miette!("{error}"))).collect()
+    done.into_iter().flatten().collect()
 }
 
 /// Computes waits, flow times and slowdowns without the jobs that ran from the beginning, because these jobs did not

@@ -12,6 +12,7 @@ mod compound_runs;
 mod continued;
 mod cores;
 mod doctor;
+mod domains;
 mod estimates;
 mod exit_status;
 mod failures;

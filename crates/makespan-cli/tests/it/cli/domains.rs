@@ -1,0 +1,84 @@
+//! Simulated metaschedulers over domains.
+
+use serde_json::Value;
+
+use crate::cli::sandbox::Sandbox;
+
+const DOMAINS: &str = r#"
+[[domains]]
+name = "north"
+nodes = "n0"
+log = "north.swf"
+[[domains]]
+name = "south"
+nodes = "n[1-2]"
+policy = "conservative"
+price = 1.5
+log = "logs/south.swf"
+[budgets]
+j0 = 9
+"#;
+
+/// Two logs, jobs of users on three nodes, and two domains.
+fn scene() -> Sandbox {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("logs")).unwrap();
+    for (name, processors, seed) in [("north", 8, 1), ("logs/south", 16, 2)] {
+        let log = format!("--jobs 30 --processors {processors} --load 0.7 --seed {seed} --output {name}.swf");
+        sandbox.makespan(&format!("generate lublin {log}")).succeeds();
+    }
+    let graphs = "--jobs 3 --tasks 5 --processors 3 --cores 8 --fastest 1 --gap 9000 --deadline 6 --volume 600,3600";
+    sandbox.makespan(&format!("generate graphs {graphs} --output users.json")).succeeds();
+    sandbox.write("domains.toml", DOMAINS);
+    sandbox
+}
+
+#[test]
+fn users_and_owners_are_simulated_over_domains() {
+    let sandbox = scene();
+    let command = "simulate users.json --domains domains.toml";
+    let text = sandbox.makespan(&format!("{command} --report page.html")).succeeds();
+    for label in
+        ["domain `south`: 16 processors, policy conservative, 30 jobs of owners", "wait of owners of north, mean"]
+    {
+        assert!(text.contains(label), "no `{label}` in {text}");
+    }
+    assert!(sandbox.read("page.html").contains("Owners and users"));
+    let said = sandbox.makespan(&format!("{command} --policy job-flow,job-flow[late=reject] --format json")).succeeds();
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["jobs"].as_u64().map(|jobs| jobs > 60), Some(true));
+    for one in said["policies"].as_array().unwrap() {
+        let domains = &one["domains"];
+        assert_eq!((&domains["domains"][1]["price"], &domains["domains"][0]["owners_jobs"]), (&1.5.into(), &30.into()));
+        let users = domains["users"].as_array().unwrap();
+        assert_eq!((users.len(), users[0]["budget"].as_f64(), users[1]["budget"].is_null()), (3, Some(9.0), true));
+        assert!(users.iter().all(|user| user["end"].is_number() && user["charge"].as_f64() > Some(0.0)), "{domains}");
+        assert!(users[0]["charge"].as_f64() <= Some(9.0), "{domains}");
+    }
+    // The factors of --deviation apply to the jobs of users, because the logs state the times of the owners' jobs.
+    sandbox.makespan(&format!("{command} --deviation 0.3 --failures model:mtbf=10h,mttr=60s")).succeeds();
+    sandbox.makespan(&format!("{command} --estimates unknown")).succeeds();
+}
+
+#[test]
+fn wrong_domains_are_refused() {
+    let sandbox = scene();
+    for (from, to, parts) in [
+        ("j0 = 9", "jX = 9", ["domains.toml: budgets.jX", "users.json has no job"]),
+        ("n[1-2]", "n[1-3]", ["domains.toml: domains[1].nodes", "has no node `n3`"]),
+        ("n[1-2]", "n[0-2]", ["domains.toml: domains[1].nodes", "`n0` belongs to domain `north`, too"]),
+        ("n[1-2]", "n1", ["domains.toml", "node `n2` belongs to no domain"]),
+        ("n[1-2]", "n[1", ["domains.toml: domains[1].nodes", "n[1"]),
+        ("conservative", "consrvative", ["domain `south`", "did you mean `conservative`"]),
+        ("logs/south", "south", ["south.swf", "No such file"]),
+        ("price", "prize", ["domains.toml:10", "did you mean `price`"]),
+    ] {
+        sandbox.write("wrong.toml", DOMAINS.replace(from, to));
+        let parts = parts.map(|part| part.replace("domains.toml", "wrong.toml"));
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        sandbox.makespan("simulate users.json --domains wrong.toml").refused(&parts);
+    }
+    let domains = "simulate users.json --domains domains.toml";
+    sandbox.makespan(&format!("{domains} --policy easy")).refused(&["--policy", "job-flow"]);
+    sandbox.makespan(&format!("{domains} --sizes")).misused(&["--domains", "--sizes"]);
+}
