@@ -32,7 +32,7 @@ impl EndWindow {
         Self { until, length: windows.first, linear: windows.linear }
     }
 
-    /// Changes to the first window that contains an instant.
+    /// Extends the window until it contains an instant.
     fn extend(&mut self, at: i64) {
         while self.until < at {
             let more = if self.linear == 0 { self.length } else { self.linear };
@@ -58,43 +58,44 @@ impl RunningEnds {
         }
     }
 
-    /// Returns the instant for which Slurm plans a pending job if all running jobs that end until the instant `at` must
-    /// end before. This is the last end of the group that contains `at`. Jobs for which `is_elsewhere` returns true hold
-    /// no node that the pending job may use. `None` stands for a function that always returns false.
-    pub fn end_of_group(
-        &self,
-        (at, now): (i64, i64),
-        windows: EndWindows,
-        is_elsewhere: Option<&dyn Fn(usize) -> bool>,
-    ) -> i64 {
-        let ends = &self.0[..];
-        let is_there = |end: &(i64, u32)| is_elsewhere.is_none_or(|is_elsewhere| !is_elsewhere(end.1 as usize));
-        let from = |place: usize| ends[place..].iter().position(is_there).map(|further| place + further);
-        // A job that runs longer than assumed ends immediately.
-        let ending = |place: usize| ends[place].0.max(now + 1);
-        let Some(first) = from(0) else { return at };
-        let mut window = EndWindow::first(windows, ends[first].0);
-        if is_elsewhere.is_none() {
-            if at > now + 1 {
-                window.extend(at);
+    /// Returns the groups of running jobs in the order in which Slurm removes them. Only jobs for which `is_usable` returns
+    /// true belong to a group: these jobs hold a node that the pending job may use. A job that runs longer than assumed
+    /// ends immediately after `now`.
+    pub fn groups<F: Fn(usize) -> bool>(&self, now: i64, windows: EndWindows, is_usable: F) -> EndGroups<'_, F> {
+        EndGroups { ends: &self.0, next: 0, now, windows, window: None, is_usable }
+    }
+}
+
+/// The groups of running jobs. For each group, the iterator returns the end of its last job.
+pub(super) struct EndGroups<'a, F> {
+    ends: &'a [(i64, u32)],
+    /// The position of the first job that belongs to no group yet.
+    next: usize,
+    now: i64,
+    windows: EndWindows,
+    window: Option<EndWindow>,
+    is_usable: F,
+}
+
+impl<F: Fn(usize) -> bool> Iterator for EndGroups<'_, F> {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        let mut last = None;
+        // A group ends before a job that ends after the window, on whatever nodes this job runs. If the next job runs
+        // elsewhere and ends within the window, the job after it belongs to the group without any test.
+        while let Some(skipped) = self.ends[self.next..].iter().position(|end| (self.is_usable)(end.1 as usize)) {
+            let (end, _) = self.ends[self.next + skipped];
+            self.next += skipped + 1;
+            last = Some(end);
+            let window = self.window.get_or_insert_with(|| EndWindow::first(self.windows, end));
+            if let Some(&(next, _)) = self.ends.get(self.next)
+                && next > window.until
+            {
+                window.extend(next);
+                break;
             }
-            return ending(ends.partition_point(|end| end.0 <= window.until) - 1).max(at);
         }
-        let mut last = first;
-        loop {
-            // A group ends before a job that ends after the window, on whatever nodes this job runs. If the next job runs
-            // elsewhere and ends within the window, the job after it belongs to the group without any test.
-            while ends.get(last + 1).is_some_and(|end| end.0 <= window.until) {
-                let Some(found) = from(last + 1) else { return ending(last).max(at) };
-                last = found;
-            }
-            if ending(last) >= at {
-                return ending(last);
-            }
-            let Some(next) = ends.get(last + 1) else { return at };
-            window.extend(next.0);
-            let Some(found) = from(last + 1) else { return at };
-            last = found;
-        }
+        last.map(|end| end.max(self.now + 1))
     }
 }

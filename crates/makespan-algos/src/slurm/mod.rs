@@ -13,6 +13,7 @@ mod ends;
 mod limits;
 mod model;
 mod node_request;
+mod plan_events;
 mod planned;
 mod request;
 mod room;

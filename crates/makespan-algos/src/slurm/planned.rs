@@ -1,5 +1,14 @@
-//! Plans pending jobs as Slurm does: for the last end in a group of running jobs.
+//! Plans pending jobs as Slurm's backfill cycle does.
+//!
+//! Slurm tests a pending job at one instant after another. At each instant, the job may use the nodes on which no
+//! reservation and no planned job overlaps the time limit of the job from this instant on. On these nodes, Slurm removes the
+//! running jobs in groups (`ends.rs`), and takes the end of the first group after which the job fits. If a reservation or a
+//! planned job releases a node before this end, Slurm discards the result, and tests the job again at the release. Source:
+//! `_attempt_backfill` and `_will_run_test` of Slurm 22.05.
 
+use std::ops::Bound;
+
+use super::bits::NodeBits;
 use super::ends::EndWindows;
 use super::request::PartitionRequest;
 use super::world::World;
@@ -8,61 +17,172 @@ impl World {
     /// Returns the instant for which Slurm plans a job of this shape, and the nodes of the job. The caller knows that the
     /// instant is not before `not_before`.
     pub(super) fn planned(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
-        let mut found = self.earliest(shape, not_before)?;
+        PlanSearch::new(self, shape).earliest(not_before)
+    }
+
+    /// Returns true if a pending job is planned on a site while a job of this shape would run there from the instant `from`
+    /// on. As in Slurm, a plan that starts at the end of this job overlaps this job.
+    pub(super) fn is_planned(&self, shape: &PartitionRequest, site: usize, from: i64) -> bool {
+        let kept = &self.kept[site];
+        let until = from.saturating_add(shape.lasts);
+        kept[..kept.partition_point(|kept| kept.from <= until)].last().is_some_and(|last| last.until > from)
+    }
+
+    /// Returns the number of processors that a site can provide after the ends of all jobs that end until an instant.
+    fn room_by(&self, shape: &PartitionRequest, site: usize, at: i64) -> Option<u32> {
+        let mut last = self.room_now(shape, site);
+        if self.first_end[site] <= at {
+            self.rooms(shape, site, &mut |end, room| {
+                let has_ended = end <= at;
+                last = if has_ended { Some(room) } else { last };
+                has_ended
+            });
+        }
+        last
+    }
+}
+
+/// The search for the planned start of a pending job.
+struct PlanSearch<'a> {
+    world: &'a World,
+    shape: &'a PartitionRequest,
+    /// The nodes that Slurm tests and that are reserved at some time.
+    reserved: Vec<usize>,
+    /// The ends of all reservations, in ascending order.
+    ends: Vec<i64>,
+}
+
+impl<'a> PlanSearch<'a> {
+    fn new(world: &'a World, shape: &'a PartitionRequest) -> Self {
+        let model = &world.model;
+        let is_reserved = |&site: &usize| !model.sites[site].closed.is_empty();
+        let reserved: Vec<usize> = model.sets[shape.tested].iter().filter(is_reserved).collect();
+        let mut ends = Vec::new();
+        if !reserved.is_empty() {
+            ends.extend(model.sites.iter().flat_map(|site| &site.closed).map(|period| period.end));
+            ends.sort_unstable();
+            ends.dedup();
+        }
+        Self { world, shape, reserved, ends }
+    }
+
+    fn earliest(&self, not_before: i64) -> Option<(i64, Vec<usize>)> {
+        let (world, shape) = (self.world, self.shape);
+        // Slurm plans no job before the nodes are free. So if nodes are released before this bound, only tests at later
+        // instants matter.
+        let bound = world.ignoring_closed(|| world.earliest(shape, not_before))?.0;
+        let mut at = world.opens(shape, i64::MIN);
         loop {
-            let group = |end: Option<i64>| end.map_or(i64::MIN, |end| self.end_of_group(shape, end));
-            // The chosen nodes may be free later than other nodes that are also enough.
-            let latest = self.last_end_of(shape, &found);
-            let mut last = group(latest);
-            if last > found.0 && latest.is_some_and(|latest| latest < found.0) {
-                last = group(self.last_needed_end(shape, found.0));
+            if !world.in_reservation(shape, at) {
+                return None;
             }
-            if last <= found.0 {
-                return Some(found);
+            let later = self.next_release(at);
+            let found = match later {
+                None => self.tested(at, i64::MIN),
+                Some(later) if later < bound => None,
+                Some(later) => self.tested(at, bound).filter(|found| found.0 <= later),
+            };
+            match found {
+                None => at = later?,
+                Some(found) if !self.overlaps(&found) => return Some(found),
+                Some(found) => at = found.0.max(at + 1),
             }
-            found = self.earliest(shape, last)?;
         }
     }
 
-    /// Returns the last end of the group of running jobs that contains the instant `at`.
-    fn end_of_group(&self, shape: &PartitionRequest, at: i64) -> i64 {
-        let windows = EndWindows {
-            first: self.model.minute / 2,
-            linear: self.model.cycles.bf_window_linear,
-            second: self.model.second,
-        };
-        let set = &self.model.sets[shape.set];
-        let holds = |number: usize| self.running(number).into_iter().flat_map(|job| &job.holds);
-        let is_elsewhere = |number: usize| !holds(number).any(|hold| set.has(hold.site as usize));
-        let has_all = set.count() == self.model.sites.len();
-        let elsewhere: Option<&dyn Fn(usize) -> bool> = if has_all { None } else { Some(&is_elsewhere) };
-        self.ends.end_of_group((at, self.now), windows, elsewhere)
+    /// Returns true if a reservation prevents the job from using a site from the instant `from` on.
+    fn is_closed(&self, site: usize, from: i64) -> bool {
+        self.world.conflict(self.shape, site, from, false).is_some()
     }
 
-    /// Returns the last end of a running job before which some of the nodes of a planned job are not free. Returns `None`
-    /// if the planned job only waits for reservations.
-    fn last_end_of(&self, shape: &PartitionRequest, (at, sites): &(i64, Vec<usize>)) -> Option<i64> {
-        let end = |&site: &usize| {
-            if shape.needs_more_together() {
-                let ends = self.on[site].iter().map(|end| end.at.max(self.now + 1));
-                return ends.take_while(|end| end <= at).last();
+    /// Returns the first instant after `at` at which a planned job or a reservation releases a node of the partition.
+    /// Like Slurm, searches until the end of the first period that begins after the end of the job.
+    fn next_release(&self, at: i64) -> Option<i64> {
+        let (world, shape) = (self.world, self.shape);
+        let set = &world.model.sets[shape.tested];
+        let until = at.saturating_add(shape.lasts);
+        let is_free = |site: usize, from: i64| {
+            let kept = &world.kept[site];
+            kept.binary_search_by_key(&from, |kept| kept.from).is_err()
+        };
+        let is_release = |instant: i64| {
+            let sites = world.plans.ends.get(&instant).into_iter().flatten().map(|&site| site as usize);
+            sites.into_iter().any(|site| set.has(site) && is_free(site, instant) && !self.is_closed(site, at))
+        };
+        let mut released = None;
+        let mut before = i64::MIN;
+        for &instant in world.plans.instants.range((Bound::Excluded(at), Bound::Unbounded)) {
+            if is_release(instant) {
+                released = Some(instant);
+                break;
             }
-            self.room_now(shape, site).is_none().then(|| self.freed(shape, site)).flatten().map(|freed| freed.0)
-        };
-        sites.iter().filter_map(end).max()
+            if before > until {
+                break;
+            }
+            before = instant;
+        }
+        if !self.reserved.iter().any(|&site| self.is_closed(site, at)) {
+            return released;
+        }
+        // Slurm adds a second to the end of the reservation.
+        let second = (world.model.minute / 60).max(1);
+        let opened = self.ends.get(self.ends.partition_point(|&end| end < at));
+        let opened = opened.map(|&end| world.model.rounded(end).saturating_add(second));
+        let window = world.now.saturating_add(world.model.cycles.bf_window);
+        released.into_iter().chain(opened.filter(|&opened| opened < window)).min()
     }
 
-    /// Returns the last end of a running job before which fewer nodes than a job needs are free, of the nodes that are free
-    /// and not reserved at the instant `at`.
-    fn last_needed_end(&self, shape: &PartitionRequest, at: i64) -> Option<i64> {
-        let freed = |site: usize| {
-            let end = if self.room_now(shape, site).is_some() { i64::MIN } else { self.freed(shape, site)?.0 };
-            (end <= at && self.conflict(shape, site, at, true).is_none()).then_some(end)
+    /// Returns the nodes on which no reservation and no planned job overlaps the job from the instant `at` on.
+    fn available(&self, at: i64) -> NodeBits {
+        let (world, shape) = (self.world, self.shape);
+        let set = &world.model.sets[shape.tested];
+        let mut available = set.clone();
+        let is_taken = |&site: &usize| {
+            world.taken_later.has(site) && (world.is_planned(shape, site, at) || self.is_closed(site, at))
         };
-        let mut ends: Vec<i64> = self.model.sets[shape.set].iter().filter_map(freed).collect();
-        let needed = (shape.min_nodes.max(1) as usize).min(ends.len()).checked_sub(1)?;
-        let (_, &mut last, _) = ends.select_nth_unstable(needed);
-        (last > i64::MIN).then_some(last)
+        set.iter().filter(is_taken).for_each(|site| available.set(site, false));
+        available
+    }
+
+    /// Returns the start and the nodes that Slurm finds for the job if it tests the job at the instant `at`. Slurm tests the
+    /// nodes that are available from `at` on, even if the job starts later. Skips starts before `bound`.
+    fn tested(&self, at: i64, bound: i64) -> Option<(i64, Vec<usize>)> {
+        let (world, shape) = (self.world, self.shape);
+        let available = self.available(at);
+        let set = &world.model.sets[shape.set];
+        let sites: Vec<usize> = available.iter().filter(|&site| set.has(site)).collect();
+        if sites.len() < shape.min_nodes.max(1) as usize {
+            return None;
+        }
+        let chosen = |by: i64, room: &dyn Fn(usize) -> Option<u32>| {
+            let rooms = sites.iter().filter_map(|&site| Some((site, room(site)?)));
+            let found = world.chosen(shape, by, rooms)?;
+            Some((by.max(at), found.into_iter().map(|one| one.0).collect()))
+        };
+        if at >= bound
+            && let Some(found) = chosen(world.now, &|site| world.room_now(shape, site))
+        {
+            return Some(found);
+        }
+        let windows = EndWindows {
+            first: world.model.minute / 2,
+            linear: world.model.cycles.bf_window_linear,
+            second: world.model.second,
+        };
+        let holds = |number: usize| world.running(number).into_iter().flat_map(|job| &job.holds);
+        let is_usable = |number: usize| holds(number).any(|hold| available.has(hold.site as usize));
+        let mut groups = world.ends.groups(world.now, windows, is_usable).filter(|&last| last.max(at) >= bound);
+        groups.find_map(|last| chosen(last, &|site| world.room_by(shape, site, last)))
+    }
+
+    /// Returns true if another planned job overlaps this plan.
+    fn overlaps(&self, (start, sites): &(i64, Vec<usize>)) -> bool {
+        let until = start.saturating_add(self.shape.lasts);
+        let overlaps = |&site: &usize| {
+            let kept = &self.world.kept[site];
+            kept[..kept.partition_point(|kept| kept.from < until)].last().is_some_and(|last| last.until > *start)
+        };
+        sites.iter().any(overlaps)
     }
 }
 
@@ -73,7 +193,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::soonest::tests::{usage, world};
-    use super::super::usage::Hold;
+    use super::super::usage::{Hold, NodeReservation, RunningUsage};
     use super::*;
 
     /// Removes the running jobs one by one in the order of their ends, and tests the job after each group. `ends` contains
@@ -143,6 +263,56 @@ mod tests {
                 prop_assert!(sites.len() == count);
                 prop_assert!(ends.iter().all(|&(end, node)| end <= at || !sites.contains(&node)));
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// Plans jobs in the order of their priorities, with and without the last job. The last job changes no other plan. A
+        /// planned job has its nodes for its time limit, unless a reservation of nodes begins after its first test. A job
+        /// that starts now ends before the plans of its nodes begin.
+        #[test]
+        fn lower_jobs_never_change_plans_of_higher_jobs(
+            nodes in 2_usize..12,
+            jobs in prop::collection::vec((1_u32..6, 1_u32..9, 0_u32..5), 2..14),
+            runs in prop::collection::vec((0_usize..12, 1_u32..9, 1_i64..1500), 0..20),
+            lasts in prop::collection::vec(1_i64..900, 14),
+        ) {
+            let asked: Vec<(u32, u32, u32, u32)> = jobs.iter().map(|&(count, each, kind)| (count, each, 0, kind)).collect();
+            let mut world = world(nodes, &asked);
+            let model = world.model.clone();
+            for (site, cpus, lasts) in runs {
+                let hold = Hold { site: (site % nodes) as u32, cpus, own: cpus, memory: 0, gres: Vec::new(), cells: Vec::new() };
+                if world.cpus[site % nodes] >= cpus {
+                    world.take(usage(lasts, hold));
+                }
+            }
+            let shapes: Vec<PartitionRequest> =
+                model.shapes.iter().zip(lasts).map(|(shape, lasts)| PartitionRequest { lasts, ..shape.clone() }).collect();
+            let run = |count: usize| {
+                let mut world = world.clone();
+                for (job, shape) in shapes[..count].iter().enumerate() {
+                    if let Some(holds) = world.find(shape, None, true) {
+                        for hold in &holds {
+                            let site = hold.site as usize;
+                            prop_assert!(world.kept[site].iter().all(|kept| kept.from > world.now + shape.lasts || kept.until <= world.now));
+                        }
+                        world.take(RunningUsage { job: Some(job), group: None, believed: world.now + shape.lasts, holds });
+                        continue;
+                    }
+                    let Some((from, sites)) = world.planned(shape, i64::MIN) else { continue };
+                    for &site in &sites {
+                        prop_assert!(world.kept[site].iter().all(|kept| kept.until <= from || kept.from >= from + shape.lasts));
+                        prop_assert!(world.room_by(shape, site, from).is_some());
+                    }
+                    world.keep(&sites, NodeReservation { from, until: from + shape.lasts, job });
+                }
+                Ok(world.plans())
+            };
+            let (all, without) = (run(shapes.len())?, run(shapes.len().saturating_sub(1))?);
+            let higher: Vec<_> = all.into_iter().filter(|plan| plan.0 + 1 < shapes.len()).collect();
+            prop_assert_eq!(higher, without);
         }
     }
 }

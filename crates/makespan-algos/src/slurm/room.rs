@@ -39,7 +39,8 @@ impl World {
     /// Returns the periods in which a job of this shape cannot use a site.
     fn closed_for(&self, shape: &PartitionRequest, site: usize) -> impl Iterator<Item = &ReservedPeriod> {
         let own = shape.reservation;
-        self.model.sites[site].closed.iter().filter(move |period| own.is_none() || period.reservation != own)
+        let closed = if self.ignores_closed.get() { &[] } else { &self.model.sites[site].closed[..] };
+        closed.iter().filter(move |period| own.is_none() || period.reservation != own)
     }
 
     /// Returns the end of a reservation that prevents a job of this shape from using a site from the instant `from`
@@ -104,7 +105,8 @@ impl World {
         let looser = is_looser.then(|| PartitionRequest { most_per_node: u32::MAX, ..shape.clone() });
         let rooms = open.iter().filter_map(|site| {
             let room = self.room_now(looser.as_ref().unwrap_or(shape), site)?;
-            self.conflict(shape, site, self.now, heeds_kept).is_none().then_some((site, room))
+            let is_planned = heeds_kept && self.is_planned(shape, site, self.now);
+            (!is_planned && self.conflict(shape, site, self.now, false).is_none()).then_some((site, room))
         });
         let found = self.chosen(shape, self.now, rooms)?;
         Some(found.into_iter().map(|(site, cpus)| self.hold_of(shape, site, cpus)).collect())

@@ -109,7 +109,7 @@ impl World {
     }
 
     /// Returns the first instant, not before `not_before`, at which the reservation of a job has begun.
-    fn opens(&self, shape: &PartitionRequest, not_before: i64) -> i64 {
+    pub(super) fn opens(&self, shape: &PartitionRequest, not_before: i64) -> i64 {
         let begins = shape.reservation.map_or(self.now, |kept| self.model.reservations[kept].0);
         begins.max(self.now).max(not_before)
     }
@@ -252,7 +252,7 @@ impl World {
 
     /// Returns the first instant at which enough jobs on a full site have ended. Also returns the number of processors
     /// that the site has for the shape at this instant.
-    pub(super) fn freed(&self, shape: &PartitionRequest, site: usize) -> Option<(i64, u32)> {
+    fn freed(&self, shape: &PartitionRequest, site: usize) -> Option<(i64, u32)> {
         // The most frequent case: the node runs one job, and is empty after this job.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
@@ -268,7 +268,7 @@ impl World {
 
     /// Calls `tell` for each end of a job on a site. The arguments are the instant, and the number of processors that
     /// the site has from then on. Stops when `tell` returns false.
-    fn rooms(&self, shape: &PartitionRequest, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
+    pub(super) fn rooms(&self, shape: &PartitionRequest, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
         let kinds = self.model.kinds;
@@ -326,6 +326,7 @@ pub(super) mod tests {
         for &(count, each, megabytes, kind) in jobs {
             let shape = PartitionRequest {
                 set: usize::from(kind == 1),
+                tested: usize::from(kind == 1),
                 counted: None,
                 min_nodes: count,
                 max_nodes: Some(count),
@@ -439,7 +440,9 @@ pub(super) mod tests {
                 let of_node = PartitionRequest { memory: shape.memory.map(|_| Memory::PerCpu(0)), ..shape.clone() };
                 prop_assert!(world.roomy(&of_node) >= all.len());
                 for heeds_kept in [false, true] {
-                    let fits = |&&site: &&usize| world.conflict(shape, site, world.now, heeds_kept).is_none();
+                    let fits = |&&site: &&usize| {
+                        world.conflict(shape, site, world.now, false).is_none() && !(heeds_kept && world.is_planned(shape, site, world.now))
+                    };
                     let free = all.iter().filter(fits).filter(|&&site| !shape.whole || world.on[site].is_empty());
                     let free: Vec<(usize, u32)> = free.map(|&site| (site, world.room_now(shape, site).unwrap())).collect();
                     let found = world.find(shape, None, heeds_kept).map(|holds| holds.iter().map(|hold| hold.site as usize).collect::<Vec<_>>());

@@ -1,6 +1,7 @@
 //! The used and the free resources during a simulation.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::best_fit::ChoiceBuffers;
@@ -8,6 +9,7 @@ use super::bits::NodeBits;
 use super::counts::ProcessorCounts;
 use super::ends::RunningEnds;
 use super::model::ClusterModel;
+use super::plan_events::PlanEvents;
 use super::usage::{NodeReservation, RunningUsage};
 
 /// The resources of a site that become free at the assumed end of a job.
@@ -51,6 +53,10 @@ pub struct World {
     /// For each site, its reservations in the current cycle, in ascending order.
     pub(super) kept: Vec<Vec<NodeReservation>>,
     touched: Vec<usize>,
+    /// The reservations of `kept` by instants.
+    pub(super) plans: PlanEvents,
+    /// True while searches ignore reserved periods of nodes.
+    pub(super) ignores_closed: Cell<bool>,
     /// Sites that are reserved at a later instant, for a pending job or for a period.
     pub(super) taken_later: NodeBits,
     /// For each counter, the used amount. Unused for counters of remaining minutes.
@@ -86,6 +92,8 @@ impl World {
             first_end: vec![i64::MAX; sites],
             kept: vec![Vec::new(); sites],
             touched: Vec::new(),
+            plans: PlanEvents::default(),
+            ignores_closed: Cell::new(false),
             taken_later: NodeBits::new(sites),
             used: model.counters.iter().map(|counter| counter.used).collect(),
             falling: vec![(0, 0); model.counters.len()],
@@ -198,6 +206,14 @@ impl World {
         Some(running)
     }
 
+    /// Runs a search that ignores reserved periods of nodes.
+    pub(super) fn ignoring_closed<T>(&self, search: impl FnOnce() -> T) -> T {
+        self.ignores_closed.set(true);
+        let found = search();
+        self.ignores_closed.set(false);
+        found
+    }
+
     /// Sets the free resources of a site.
     fn have(&mut self, site: usize, cpus: u32, memory: u64) {
         let levels = &self.model.levels;
@@ -210,10 +226,20 @@ impl World {
         if let Some(counts) = &mut self.counts {
             counts.begin_plans();
         }
+        self.plans.clear();
         for site in self.touched.drain(..) {
             self.kept[site].clear();
             self.taken_later.set(site, !self.model.sites[site].closed.is_empty());
         }
+    }
+
+    /// Returns the jobs that the last backfill cycle planned, with their starts and their nodes in ascending order.
+    pub fn plans(&self) -> Vec<(usize, i64, Vec<usize>)> {
+        let mut plans: BTreeMap<(i64, usize), Vec<usize>> = BTreeMap::new();
+        for (site, kept) in self.kept.iter().enumerate() {
+            kept.iter().for_each(|kept| plans.entry((kept.from, kept.job)).or_default().push(site));
+        }
+        plans.into_iter().map(|((from, job), sites)| (job, from, sites)).collect()
     }
 
     /// Reserves sites. If a rounded end is after the start of the next reservation of a site, the new reservation ends at
@@ -226,9 +252,11 @@ impl World {
             let until = others.get(place).map_or(kept.until, |next| kept.until.min(next.from));
             debug_assert!(kept.from < until);
             others.insert(place, NodeReservation { until, ..kept });
+            self.plans.add(site, kept.from, until);
             self.touched.push(site);
             self.taken_later.set(site, true);
         }
+        self.plans.divide(kept.from, kept.until);
     }
 }
 

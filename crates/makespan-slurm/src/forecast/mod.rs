@@ -29,6 +29,8 @@ mod drawing;
 mod looks;
 mod model;
 mod outcome;
+#[cfg(test)]
+mod planned_tests;
 mod play;
 mod priorities;
 mod ready;

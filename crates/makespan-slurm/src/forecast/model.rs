@@ -203,6 +203,7 @@ impl<'a> Model<'a> {
         let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let shape = PartitionRequest {
             set: self.set(job, (partition, only), reservation, choice, interning),
+            tested: self.set(job, (partition, &[]), reservation, choice, interning),
             counted,
             min_nodes: small(request.min_nodes).max(choice.nodes()),
             max_nodes: max.map(small),

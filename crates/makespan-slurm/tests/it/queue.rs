@@ -224,13 +224,13 @@ fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not
     let jobs = job(1, 9, 10, 1, "JobState=RUNNING StartTime=1000 RunTime=00:00:00 NodeList=n1")
         + &job(2, 8, 20, 2, "JobState=PENDING")
         + &job(3, 7, 30, 1, "JobState=PENDING")
-        + &job(4, 6, 10, 1, "JobState=PENDING");
+        + &job(4, 6, 9, 1, "JobState=PENDING");
     let queue = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(None).unwrap();
     let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
     let starts: Vec<_> = forecast.expected.iter().map(|one| one.outlook.start.unwrap() - 1000).collect();
     assert_eq!(starts, [600, 1800, 0]);
     let why = forecast.expected[1].why();
-    assert_eq!(why.remedy.as_deref(), Some("with a time limit of at most 10 min it could start now"), "{why:?}");
+    assert_eq!(why.remedy.as_deref(), Some("with a time limit of at most 9 min it could start now"), "{why:?}");
     assert!(why.text.contains(" on for job 2,"), "{why:?}");
 }
 

@@ -133,9 +133,9 @@ proptest! {
         jobs += &pending(2, &format!("TimeLimit=00:{limit:02}:00 TimeMin=00:{least:02}:00 NumNodes=1-1 NumCPUs=4"));
         let both = start(&jobs);
         prop_assert_eq!(both[0].outlook.start, alone);
-        // The job fills the gap if its minimum time fits.
+        // The job fills the gap if its minimum time fits. It must end before the plan of the other job begins.
         let after = alone.unwrap() + i64::from(high) * 60;
-        prop_assert_eq!(both[1].outlook.start, Some(if least <= busy { 1000 } else { after }));
+        prop_assert_eq!(both[1].outlook.start, Some(if least < busy { 1000 } else { after }));
     }
 
     /// The job requests 2 processors for 10 minutes. Checks that each limit prevents its start if and only if the

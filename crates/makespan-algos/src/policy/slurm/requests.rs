@@ -14,8 +14,19 @@ use super::terms::{computing_nodes, in_minutes, longest, named, partitions, qos_
 use crate::policy::order::Widths;
 use crate::slurm::{ClusterModel, JobCandidate, LimitUse, ModelJob, NodeConditions, PartitionRequest};
 
-/// The ways to satisfy a constraint: a set of nodes, and conditions on some of the nodes, by their indices in the model.
-type Ways = Arc<[(usize, Option<usize>)]>;
+/// The nodes that satisfy a constraint, by indices in the model.
+#[derive(Clone, Copy, Debug)]
+struct NodeSets {
+    /// The nodes that the job may use.
+    set: usize,
+    /// The nodes that Slurm tests for a plan of the job.
+    tested: usize,
+    /// The conditions on some of the nodes.
+    counted: Option<usize>,
+}
+
+/// The ways to satisfy a constraint.
+type Ways = Arc<[NodeSets]>;
 
 /// The tables that a submission changes.
 pub(super) struct RequestTables<'a> {
@@ -210,8 +221,8 @@ impl TaskRequests {
             if tables.model.groups[group].iter().any(|own| own.needed > counters[own.counter].total) {
                 continue;
             }
-            for &(set, counted) in self.ways(instance, submission, partition, asked, tables).iter() {
-                let Some(shape) = self.shape(asked, own, (set, counted), tables.model) else { continue };
+            for way in self.ways(instance, submission, partition, asked, tables).iter() {
+                let Some(shape) = self.shape(asked, own, way, tables.model) else { continue };
                 let pair = CyclePair {
                     job: waiting.job,
                     partition: partition.unwrap_or(0),
@@ -264,7 +275,7 @@ impl TaskRequests {
         &mut self,
         asked: &TaskRequest,
         own: Option<&Partition>,
-        (set, counted): (usize, Option<usize>),
+        way: &NodeSets,
         model: &mut ClusterModel,
     ) -> Option<usize> {
         let most = own.and_then(|own| own.max_nodes).unwrap_or(u32::MAX);
@@ -272,8 +283,9 @@ impl TaskRequests {
         let useful = asked.waiting.processors / asked.least_per_node;
         let max = asked.nodes.1.min(most).min(useful);
         let shape = PartitionRequest {
-            set,
-            counted,
+            set: way.set,
+            tested: way.tested,
+            counted: way.counted,
             min_nodes: asked.nodes.0,
             max_nodes: Some(max),
             takes_all: asked.nodes.0 < asked.nodes.1 && asked.nodes.1 < u32::MAX,
@@ -328,19 +340,21 @@ impl TaskRequests {
             None => vec![FeatureChoice::default()],
             Some(read) => read.map_or_else(Vec::new, |read| read.choices()),
         };
-        let named = !only.is_empty() || !except.is_empty();
+        let named = !except.is_empty();
         let features = |node: usize| site.and_then(|site| site.features.get(node)).map_or(&[][..], Vec::as_slice);
+        let is_named = |node: usize| only.is_empty() || only.iter().any(|one| **one == *platform.nodes()[node].name);
         let will_do = |node: usize, choice: &FeatureChoice| {
             let name = if named { platform.nodes()[node].name.as_str() } else { "" };
-            let by_name =
-                (only.is_empty() || only.iter().any(|one| **one == *name)) && !except.iter().any(|one| **one == *name);
+            let by_name = !except.iter().any(|one| **one == *name);
             let kept = reservation.and_then(|at| site?.reservations.get(at));
             choice.serves(features(node), asked.nodes.0)
                 && by_name
                 && kept.is_none_or(|kept| kept.nodes.binary_search(&node).is_ok())
         };
         let way = |choice: &FeatureChoice| {
-            let set = tables.nodes.set(all.iter().copied().filter(|&node| will_do(node, choice)));
+            let tested: Vec<usize> = all.iter().copied().filter(|&node| will_do(node, choice)).collect();
+            let set = tables.nodes.set(tested.iter().copied().filter(|&node| is_named(node)));
+            let tested = tables.nodes.set(tested.into_iter());
             let node = |site: usize| tables.nodes.node(site);
             let is_required = |site: usize| among.iter().any(|one| **one == *platform.nodes()[node(site)].name);
             let required = (among.len(), is_required);
@@ -349,7 +363,9 @@ impl TaskRequests {
                 tables.model.counted.push(counted);
                 tables.model.counted.len() - 1
             });
-            (tables.model.add_set(set), counted)
+            let set = tables.model.add_set(set);
+            let tested = if only.is_empty() { set } else { tables.model.add_set(tested) };
+            NodeSets { set, tested, counted }
         };
         let ways: Ways = choices.iter().map(way).collect();
         self.ways.insert(key, ways.clone());

@@ -70,6 +70,7 @@ fn chosen(free: &[(u32, u64)], required: &[usize], change: impl FnOnce(&mut Part
     model.counted.extend(conditions);
     let mut shape = PartitionRequest {
         set: 0,
+        tested: 0,
         counted: (!required.is_empty()).then_some(0),
         min_nodes: 1,
         max_nodes: None,
