@@ -49,7 +49,12 @@ impl Reasons<'_> {
         if position > 0 {
             text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
         }
-        let kind = if after.is_empty() && reservation.is_some() { WaitKind::Reservation } else { WaitKind::Resources };
+        let kind = match (after, reservation) {
+            ([], Some(_)) => WaitKind::Reservation,
+            // Its nodes become free earlier, but the scheduler keeps them for jobs of higher priority.
+            ([], None) if position > 0 => WaitKind::Priority,
+            _ => WaitKind::Resources,
+        };
         let brief = match (position, after, reservation) {
             (0, [], None) => "its nodes are in use".to_owned(),
             (0, [], Some(name)) => format!("waits for the end of reservation {name}"),
