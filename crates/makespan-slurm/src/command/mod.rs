@@ -75,6 +75,8 @@ impl Commands {
     /// Pause before the first repetition. The pause doubles with each repetition, up to `MAX_PAUSE`.
     const FIRST_PAUSE: Duration = Duration::from_millis(200);
     const MAX_PAUSE: Duration = Duration::from_secs(5);
+    /// Time limit of all attempts of the first request. A controller that runs answers in much less time.
+    const FIRST_LIMIT: Duration = Duration::from_secs(10);
     /// If a program does not answer for this time, a message is shown.
     const SILENCE: Duration = Duration::from_secs(5);
 
@@ -110,6 +112,14 @@ impl Commands {
     pub fn sharing_limits(self) -> Self {
         let now = Instant::now();
         Self { deadlines: Some(Deadlines { answers: now + self.limit, repetitions: now + self.patience }), ..self }
+    }
+
+    /// Returns commands for the first request to a controller. All attempts together end after 10 s, and the request is
+    /// repeated for up to 5 s.
+    #[must_use]
+    pub fn for_first_request(self) -> Self {
+        let (limit, patience) = (self.limit.min(Self::FIRST_LIMIT), self.patience.min(Self::FIRST_LIMIT / 2));
+        self.with_limit(limit).with_patience(patience).sharing_limits()
     }
 
     /// Returns commands for an optional request. They have half of the remaining time limit, and never repeat a

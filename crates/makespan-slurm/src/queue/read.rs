@@ -24,16 +24,17 @@ const HELPFUL: [(ClusterOutput, &str); 4] = [
 const NO_PAST: &str = "run times are learned only from jobs that the controller remembers";
 
 impl Queue {
-    /// Queries a running Slurm. Runs only commands that change nothing. All queries together take no longer than the
-    /// time limit of one command: the first query that gets no answer ends the reading.
+    /// Queries a running Slurm. Runs only commands that change nothing. The first query ends after 10 s. All further queries
+    /// together take no longer than the time limit of one command: the first query that gets no answer ends the reading.
     ///
     /// # Errors
     /// [`CommandError`] if nodes or jobs cannot be read. If another part is missing, the result contains a warning.
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
+        // A controller that is down is reported soon. A controller that answers the first query gets more time.
+        let first = commands.clone().for_first_request();
+        let mut texts = helpful(&first, ClusterOutput::Config, Texts::default(), days)?;
         let commands = &commands.clone().sharing_limits();
-        let mut texts = Texts::default();
         for part in [
-            ClusterOutput::Config,
             ClusterOutput::Partitions,
             ClusterOutput::Reservations,
             ClusterOutput::Licences,
@@ -84,13 +85,15 @@ impl Queue {
                 }
                 found => found?,
             };
-            if let Some((path, text)) = found {
+            if let Some((path, mut text)) = found {
                 if STAND_INS.contains(&part) && text.trim().is_empty() {
                     unusable.push(UnusableFile { part, path, problem: None });
                     continue;
                 }
                 if path_is_text(name) && !text.ends_with('\n') && is_cut(part, &text) {
-                    let lost = lost_by_cut(part);
+                    let job = (part == ClusterOutput::Jobs).then(|| without_last_job(&mut text)).flatten();
+                    let job = job.map_or(String::new(), |job| format!("{job} is ignored, "));
+                    let lost = format!("{job}{}", lost_by_cut(part));
                     texts.cut.push(part);
                     texts.remarks.push(format!("{name} ends within a record: it was cut off, so {lost}"));
                 }
@@ -195,6 +198,16 @@ impl UnusableFile {
         }
         Ok(texts)
     }
+}
+
+/// Removes an incomplete job at the end of a text. Returns its name, such as `job 12`. If the text contains no other job,
+/// returns `None` and keeps the text, so that the parser reports the problem.
+fn without_last_job(text: &mut String) -> Option<String> {
+    let (others, last) = text.trim_end().rsplit_once('\n')?;
+    let id = last.split_whitespace().next()?.strip_prefix("JobId=").filter(|id| !id.is_empty());
+    let job = id.map_or_else(|| "the last job".to_owned(), |id| format!("the incomplete job {id}"));
+    *text = format!("{others}\n");
+    Some(job)
 }
 
 /// Describes the effect of records that are missing at the end of a part.

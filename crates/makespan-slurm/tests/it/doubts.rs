@@ -237,6 +237,26 @@ fn a_queue_without_jobs_has_the_instant_of_its_nodes_or_of_its_files() {
     assert!(texts.queue(None).unwrap_err().1.contains("--at"));
 }
 
+/// Ends a file at each position within its last job. The incomplete job is ignored, and no other note mentions the job.
+#[test]
+fn an_incomplete_job_at_the_end_is_ignored() {
+    let (others, last) = (runs(1, "") + &waits(2, ""), waits(3, ""));
+    let mut ignored = 0;
+    for end in "JobId=3 ".len()..last.trim_end().len() {
+        let jobs = format!("{others}{}", &last[..end]);
+        let queue =
+            said_of(&[("scontrol.nodes-d.txt", NODE.as_bytes()), ("scontrol.jobs-d.txt", jobs.as_bytes())]).unwrap();
+        let said = queue.remarks.join("\n");
+        if said.contains("cut off") {
+            ignored += 1;
+            let named = "it was cut off, so the incomplete job 3 is ignored, further jobs are unknown";
+            assert!(said.contains(named) && !said.contains("cannot be read"), "{end}: {said}");
+            assert_eq!(queue.jobs.len(), 2, "{end}");
+        }
+    }
+    assert!(ignored > 20, "{ignored}");
+}
+
 #[test]
 fn records_that_cannot_be_read_are_counted_whatever_takes_their_place() {
     let jobs = (runs(1, "") + &waits(2, "") + &waits(3, "")).replace("NumCPUs=1", "NumCPUs=99999999999999999999");
