@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use makespan_core::Instance;
+use makespan_core::{Instance, NodePlace};
 use makespan_formats::simgrid::write_simgrid;
 use makespan_formats::{Language, Lists, write_compound_xml, write_etc, write_instance, write_swf};
 use miette::{Result, miette};
@@ -23,6 +23,9 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
         let without = if resources { "the jobs and the resources" } else { "the jobs" };
         remarks.push(format!("the output contains only the machines, not {without}"));
     }
+    if has_places(&loaded.instance) {
+        remarks.push(LOST_PLACES.to_owned());
+    }
     emit(&format!(
         "{}, written to {}\n{}",
         summary::instance(&loaded.instance),
@@ -30,6 +33,15 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
         summary::remarks(&remarks)
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+const LOST_PLACES: &str = "the output does not contain the weights of nodes and their positions in the list of the \
+                           cluster, so the policy slurm may choose other nodes";
+
+/// Returns true if some node has another weight or another position than a node of a file without these data.
+fn has_places(instance: &Instance) -> bool {
+    let is_moved = |(node, place): (usize, &NodePlace)| *place != NodePlace { weight: 1, index: node };
+    instance.platform().site().is_some_and(|site| site.places.iter().enumerate().any(is_moved))
 }
 
 /// Returns an error if the ending of a file is not the ending of an instance format.

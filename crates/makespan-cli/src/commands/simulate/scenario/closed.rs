@@ -65,8 +65,8 @@ impl ClosedPeriod {
         }
         late.sort_by_key(|one| (one.0.is_none(), one.0));
         let late: Vec<String> = late.into_iter().rev().map(|one| one.1).collect();
-        let jobs = if late.len() == 1 { "job" } else { "jobs" };
-        (!late.is_empty()).then(|| format!("these running {jobs} may still run at its begin: {}", named(&late)))
+        let jobs = if late.len() == 1 { "this running job" } else { "these running jobs" };
+        (!late.is_empty()).then(|| format!("{jobs} may still run at its begin: {}", named(&late)))
     }
 
     /// Returns the command that reserves the nodes, and the instant at which they must be drained without a reservation.

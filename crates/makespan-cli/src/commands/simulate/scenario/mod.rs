@@ -135,15 +135,16 @@ const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the si
 /// The policy of the recorded schedule.
 const POLICY_OF_SITE: &str = "of the site";
 
-/// Returns notes about the cancelled jobs, with some of their names.
+/// Returns notes about the jobs that the simulation omits, with some of their names. Slurm cancels a job that cannot meet its
+/// deadline, and keeps any other job that can never start.
 fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
     let has_deadline =
         |task: &TaskId| instance.job_of(*task).submission.as_deref().is_some_and(|own| own.deadline.is_some());
     let (late, never): (Vec<TaskId>, Vec<TaskId>) =
         outcome.simulation.cancelled.iter().partition(|task| has_deadline(task));
     let told = [
-        ("can never start there", never),
-        ("with a deadline can never start there, or can start only too late,", late),
+        ("can never start there, and the simulation omits them", never),
+        ("with a deadline can never start there, or can start only too late, and will be cancelled", late),
     ];
     told.into_iter().filter_map(|(why, gone)| named_as_given_up(instance, &outcome.policy, why, &gone)).collect()
 }
@@ -151,7 +152,7 @@ fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
 fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[TaskId]) -> Option<String> {
     let names: Vec<String> = gone.iter().map(|&task| instance.name(task).into_owned()).collect();
     let jobs = if gone.len() == 1 { "job" } else { "jobs" };
-    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be cancelled", named(&names)))
+    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why}", named(&names)))
 }
 
 /// Returns each scenario with its policy.

@@ -38,7 +38,11 @@ fn the_queue_of_a_cluster_is_planned_and_bounded() {
     assert!(planned.contains("keep their processors until their time limits"), "{planned}");
     of_queue(&sandbox, "verify FOLDER plan.json").succeeds();
     of_queue(&sandbox, "bound FOLDER").succeeds();
-    of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
+    let has_note = || of_queue(&sandbox, "convert FOLDER queue.json").succeeds().contains("the weights of nodes");
+    assert!(!has_note());
+    let nodes = fs::read_to_string(sandbox.path("saved/scontrol.nodes-d.txt")).unwrap();
+    fs::write(sandbox.path("saved/scontrol.nodes-d.txt"), nodes.replacen("Weight=1 ", "Weight=5 ", 1)).unwrap();
+    assert!(has_note());
     of_queue(&sandbox, "simulate --from slurm:long").refused(&["selects machines"]);
     of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["its own machines"]);
     of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
