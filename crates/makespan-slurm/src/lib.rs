@@ -1,10 +1,12 @@
-//! Interface to Slurm: runs Slurm's commands, parses their output, and describes a cluster as a platform.
+//! Interface to Slurm: runs Slurm's commands, parses their output, and describes a cluster as a platform. Other batch
+//! systems run pilots by their commands ([`batch`]).
 //!
 //! [`Commands`] runs the commands with a time limit and explains errors. [`Node`], [`Partition`] and [`Job`] are
 //! parsed from the output. The crate links no library of Slurm, so the same binary works with every version of Slurm.
 
 #![warn(missing_docs)]
 
+pub mod batch;
 mod cluster;
 mod command;
 pub mod doctor;
@@ -29,12 +31,16 @@ const PILOTS: &str = "slurm:pilot";
 /// Name of a place in which a run starts its attempts: separate Slurm jobs.
 const JOBS: &str = "slurm:jobs";
 
+/// End of the name of a place in which a run starts its attempts: pilots of a batch system other than Slurm.
+const OTHER_PILOTS: &str = ": pilot";
+
 /// Returns an error if the run is resumed at the place `own`, and some of its tasks may still run at another place,
 /// `place`.
 fn follows(own: &str, place: &str) -> Result<(), String> {
     let here = match place {
         "" => return Ok(()),
         place if place == own => return Ok(()),
+        place if place.ends_with(OTHER_PILOTS) => "in pilots of another batch system; resume the run with its --on",
         PILOTS => "in pilots of Slurm; resume the run with --on slurm",
         JOBS => "as jobs of Slurm; resume the run with --on slurm:jobs",
         _ => "on the machine where the run began; resume the run on this machine without --on, or end these jobs",

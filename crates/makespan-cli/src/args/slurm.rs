@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use makespan_exec::hosts::HostSpec;
+use makespan_slurm::batch::BatchDescription;
 
 /// The machines on which a run starts its jobs, if not on this machine.
 #[derive(Clone, PartialEq, Eq)]
@@ -13,34 +14,55 @@ pub enum RunTarget {
     /// One Slurm job for each job, all submitted at once. The cluster decides when they start, even after this program
     /// has ended.
     SlurmJobs,
+    /// Pilots of another batch system, with this number of cores each.
+    Batch(Box<BatchDescription>, u32),
     /// Hosts, with OpenSSH.
     Hosts(Vec<HostSpec>),
 }
 
 /// Parses the value of `--on`.
 fn target(text: &str) -> Result<RunTarget, String> {
+    if let Some(batch) = batch(text) {
+        return batch;
+    }
     match text {
         "slurm" => Ok(RunTarget::Slurm),
         "slurm:jobs" => Ok(RunTarget::SlurmJobs),
         _ => match text.strip_prefix("ssh:") {
             Some(list) => HostSpec::list(list).map(RunTarget::Hosts),
             None if Path::new(text).is_file() => HostSpec::file(Path::new(text)).map(RunTarget::Hosts),
-            None => Err("write slurm, slurm:jobs, ssh:HOST,USER@HOST*CORES,.. or the name of a file of hosts".into()),
+            None => Err("write slurm, slurm:jobs, sge*CORES, pbs*CORES, batch:FILE*CORES, ssh:HOST,USER@HOST*CORES,.. or the name of a \
+                         file of hosts".into()),
         },
     }
 }
 
+/// Parses a batch system and the cores of a pilot, such as `sge*8` or `batch:lsf.toml*8`. Returns `None` if the text
+/// names no batch system.
+fn batch(text: &str) -> Option<Result<RunTarget, String>> {
+    let (name, cores) = text.split_once('*').map_or((text, "1"), |(name, cores)| (name, cores));
+    let description = match name.strip_prefix("batch:") {
+        Some(file) => BatchDescription::read(Path::new(file)),
+        None => Ok(BatchDescription::built_in(name).filter(|_| name != "slurm")?),
+    };
+    let count = cores.parse().ok().filter(|&count: &u32| count > 0);
+    let count =
+        count.ok_or_else(|| format!("`{cores}` is not a number of cores; write the cores of a pilot: {name}*8"));
+    Some(description.and_then(|description| Ok(RunTarget::Batch(Box::new(description), count?))))
+}
+
 #[derive(Args, Clone)]
 pub struct SlurmOptions {
-    /// Run on other machines: slurm, slurm:jobs, ssh:HOST,USER@HOST*CORES,.. or a file of hosts
+    /// Run on other machines: slurm, slurm:jobs, sge*CORES, batch:FILE*CORES, ssh:HOST,USER@HOST*CORES,.. or a file of hosts
     ///
     /// On Slurm, the folder of the run must be visible on all nodes. slurm starts the jobs in pilots, which are allocations of
     /// Slurm. Within an allocation, it uses the nodes of this allocation. slurm:jobs submits one Slurm job for each
-    /// job. ssh starts the jobs on hosts with OpenSSH. A file of hosts has one host on each line: the name, the number
+    /// job. sge*8 starts the jobs in pilots of Grid Engine with 8 cores each, and pbs*8 in pilots of OpenPBS; FILE
+    /// describes another batch system; see docs/how-to/batch.md. ssh starts the jobs on hosts with OpenSSH. A file of hosts has one host on each line: the name, the number
     /// of cores, directory=DIR and tags=A,B; see docs/how-to/hosts.md
     #[arg(help_heading = "Other machines", long, value_name = "MACHINES", value_parser = target)]
     pub on: Option<RunTarget>,
-    /// With --on slurm, nodes of a pilot [default: 1]
+    /// With --on slurm, nodes of a pilot; with another batch system, number of pilots [default: 1]
     #[arg(help_heading = "Slurm", long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
     pub nodes: Option<u32>,
     /// With --on slurm, time limit of a pilot, such as 90m, 2h or 1-12:00:00 [default: the limit of the partition]
@@ -56,8 +78,16 @@ pub struct SlurmOptions {
     pub partition: Option<String>,
     /// With --on slurm, an extra option for sbatch, such as --slurm='--qos=long'
     ///
-    /// May be given several times
-    #[arg(help_heading = "Slurm", long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
+    /// May be given several times. With another batch system, write each word with --submit-option, as in
+    /// --submit-option=-l --submit-option=h_vmem=2G
+    #[arg(
+        help_heading = "Slurm",
+        long,
+        alias = "submit-option",
+        value_name = "OPTION",
+        requires = "on",
+        allow_hyphen_values = true
+    )]
     pub slurm: Vec<String>,
     /// With --on slurm, pilots such as 2x4nodes,1h, or auto:8nodes,2h
     ///

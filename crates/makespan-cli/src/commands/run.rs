@@ -1,6 +1,7 @@
 //! `makespan run`
 
 mod argument_folders;
+mod batch;
 mod cluster;
 mod command;
 mod console;

@@ -28,8 +28,8 @@ pub fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Optio
         Some(RunTarget::SlurmJobs) => Err(miette!(
             "a service starts its jobs in pilots, and keeps the pilots while jobs wait or run; write --on slurm"
         )),
-        Some(RunTarget::Hosts(_)) => Err(miette!(
-            "a service runs jobs on this machine or in pilots of Slurm; write --on slurm, or use `makespan run --on ssh`"
+        Some(RunTarget::Batch(..) | RunTarget::Hosts(_)) => Err(miette!(
+            "a service runs jobs on this machine or in pilots of Slurm; write --on slurm, or use `makespan run --on` for other machines"
         )),
     }
 }

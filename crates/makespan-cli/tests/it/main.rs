@@ -3,6 +3,7 @@
 mod cli;
 mod crate_directions;
 mod file_circles;
+mod grid_engine;
 mod language;
 mod licences;
 mod service;

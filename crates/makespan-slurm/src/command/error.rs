@@ -11,13 +11,22 @@ use thiserror::Error;
 use super::capture::Problem;
 use super::{Program, Refusal};
 
+/// Remedy for a refusal by a batch system other than Slurm.
+const OTHER_REMEDY: &str = "run the command by hand, and correct the options or the description of the batch system";
+
+/// Returns the name of the batch system of a program, for messages.
+fn system_of(program: Program) -> &'static str {
+    if matches!(program, Program::Named(_)) { "the batch system" } else { "Slurm" }
+}
+
 /// An error of a command, with Slurm's message and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
     /// The program was not found.
     #[error(
-        "cannot run `{program}`: there is no such program on PATH; either Slurm is not installed on this machine, or \
-         its commands are in another folder: use a login node, or add the folder to PATH"
+        "cannot run `{program}`: there is no such program on PATH; either {} is not installed on this machine, or \
+         its commands are in another folder: use a login node, or add the folder to PATH",
+        system_of(*program)
     )]
     Missing {
         /// The program that was not found.
@@ -55,7 +64,7 @@ pub enum CommandError {
         said: String,
     },
     /// Slurm refused the request.
-    #[error("`{command}`: {said}{tried}; {}", refusal.remedy())]
+    #[error("`{command}`: {said}{tried}; {}", if *is_of_slurm { refusal.remedy() } else { OTHER_REMEDY })]
     Refused {
         /// The command with its arguments.
         command: String,
@@ -65,6 +74,8 @@ pub enum CommandError {
         tried: String,
         /// The meaning of the message.
         refusal: Refusal,
+        /// True if the program belongs to Slurm.
+        is_of_slurm: bool,
     },
     /// The output of the program has an unknown format.
     #[error(
@@ -124,7 +135,7 @@ impl CommandError {
     }
 
     /// Returns the error for a program that ended without success.
-    pub(super) fn refused(command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
+    pub(super) fn refused(program: Program, command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
         // If a program prints nothing to standard error, the last line of standard output may contain the reason for
         // the failure.
         let last = out.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -138,8 +149,8 @@ impl CommandError {
         }
         let code = status.code().unwrap_or_default();
         let said = said.unwrap_or_else(|| format!("the command ended with status {code} and printed no message"));
-        let refusal = Refusal::of(&said);
-        Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal }
+        let (refusal, is_of_slurm) = (Refusal::of(&said), !matches!(program, Program::Named(_)));
+        Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal, is_of_slurm }
     }
 
     /// Adds to the error the time during which the request was repeated.

@@ -228,10 +228,11 @@ impl Commands {
                         let left = last.saturating_duration_since(Instant::now());
                         let left = self.deadlines.map_or(self.patience, |_| left);
                         let seconds = left.as_secs_f64().ceil();
-                        tell(&format!(
-                            "Slurm's controller{} does not answer {program}; repeating the request for {seconds} s",
-                            self.of_cluster()
-                        ));
+                        let whom = match program {
+                            Program::Named(_) => "the batch system".to_owned(),
+                            _ => format!("Slurm's controller{}", self.of_cluster()),
+                        };
+                        tell(&format!("{whom} does not answer {program}; repeating the request for {seconds} s"));
                     }
                     thread::sleep(pause);
                     pause = (pause * 2).min(Self::MAX_PAUSE);
@@ -281,6 +282,6 @@ impl Commands {
         if ended.status.success() && !program.fails_in_silence(&warnings) {
             return Ok(ProgramOutput { out, warnings });
         }
-        Err(CommandError::refused(&line, ended.status, &out, &warnings))
+        Err(CommandError::refused(program, &line, ended.status, &out, &warnings))
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::Command;
 
-/// A program of Slurm.
+/// A program of Slurm, or of another batch system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
     /// Submits a job.
@@ -22,6 +22,8 @@ pub enum Program {
     Sacct,
     /// Shows the limits of accounts. This crate never changes them.
     Sacctmgr,
+    /// A program of another batch system, with its name or path.
+    Named(&'static str),
 }
 
 /// Environment variables by which users change the output of Slurm's query programs.
@@ -56,7 +58,7 @@ const TASTES: [&str; 27] = [
 ];
 
 impl Program {
-    /// All programs.
+    /// All programs of Slurm.
     pub const ALL: [Self; 8] = [
         Self::Sbatch,
         Self::Srun,
@@ -79,12 +81,21 @@ impl Program {
             Self::Scancel => "scancel",
             Self::Sacct => "sacct",
             Self::Sacctmgr => "sacctmgr",
+            Self::Named(name) => name,
         }
     }
 
-    /// Returns true if the program creates a job or a step, so that a second call would create another one.
+    /// Returns the program with this name. The name of a program of another batch system stays in memory until this
+    /// process ends, so call this function only a few times.
+    pub fn of_name(name: &str) -> Self {
+        let known = Self::ALL.into_iter().find(|program| program.name() == name);
+        known.unwrap_or_else(|| Self::Named(name.to_owned().leak()))
+    }
+
+    /// Returns true if the program creates a job or a step, so that a second call would create another one. A program
+    /// of another batch system may do so.
     pub(super) const fn makes(self) -> bool {
-        matches!(self, Self::Sbatch | Self::Srun)
+        matches!(self, Self::Sbatch | Self::Srun | Self::Named(_))
     }
 
     /// Returns true if jobs inherit the environment of the program.

@@ -29,15 +29,34 @@ impl Commands {
     ) -> Result<SubmittedJob, CommandError> {
         let mut arguments = vec![OsStr::new("--parsable").to_owned()];
         arguments.extend(options.into_iter().map(|option| option.as_ref().to_owned()));
-        let printed = self.run_with_input(Program::Sbatch, &arguments, script.as_bytes())?;
         // The job id is on the last line, because at some sites `sbatch` is a script that prints other lines first.
-        let line = printed.out.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-        let (job, cluster) = line.split_once(';').map_or((line, None), |(job, cluster)| (job, Some(cluster)));
-        match job.parse() {
-            Ok(job) => Ok(SubmittedJob { job, cluster: cluster.map(str::to_owned), warnings: printed.warnings }),
-            Err(_) => {
+        let last = |out: &str| {
+            let line = out.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+            let (job, cluster) = line.split_once(';').map_or((line, None), |(job, cluster)| (job, Some(cluster)));
+            Some((job.parse().ok()?, cluster.map(str::to_owned)))
+        };
+        let ((job, cluster), warnings) = self.submit_by(Program::Sbatch, &arguments, script, last)?;
+        Ok(SubmittedJob { job, cluster, warnings })
+    }
+
+    /// Submits a script with any program. `read` finds the job in the output. Returns the job and the warnings.
+    ///
+    /// # Errors
+    /// The errors of [`Commands::submit`].
+    pub(crate) fn submit_by<A: AsRef<OsStr>, T>(
+        &self,
+        program: Program,
+        arguments: &[A],
+        script: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<(T, String), CommandError> {
+        let printed = self.run_with_input(program, arguments, script.as_bytes())?;
+        match read(&printed.out) {
+            Some(job) => Ok((job, printed.warnings)),
+            None => {
+                let line = printed.out.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
                 let problem = format!("the command printed `{line}` instead of a job number");
-                Err(CommandError::nonsense(Program::Sbatch, &arguments, problem))
+                Err(CommandError::nonsense(program, arguments, problem))
             }
         }
     }

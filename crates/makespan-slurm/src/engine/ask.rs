@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Commands, PlacedRequest};
+use crate::PlacedRequest;
+use crate::batch::BatchSystem;
 
 /// The number of nodes and the time limit of a pilot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PilotSize {
     /// Number of nodes.
     pub nodes: usize,
-    /// Time limit as an argument of `sbatch --time`. `None` means the default of the partition.
+    /// Number of cores on each node. Pilots of Slurm have all cores of their nodes.
+    pub cores: u32,
+    /// Time limit in the format of `sbatch --time`. `None` means the default of the partition.
     pub time: Option<String>,
     /// Options of `sbatch` by which Slurm chooses nodes that fit the plan.
     pub placed: PlacedRequest,
@@ -72,8 +75,8 @@ pub struct PilotOptions {
     pub folder: PathBuf,
     /// The allocations in which the pilots run.
     pub allocation: Allocation,
-    /// The commands with which the engine runs Slurm's programs.
-    pub commands: Commands,
+    /// The batch system that runs the pilots.
+    pub batch: BatchSystem,
     /// The path of this program on the nodes.
     pub program: PathBuf,
     /// Time between SIGTERM and SIGKILL for a task.

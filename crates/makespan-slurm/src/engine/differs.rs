@@ -44,6 +44,7 @@ impl Differences {
 impl Pilots {
     /// Compares an agent's description of its node with the plan.
     pub(super) fn compare(&mut self, place: &PilotNode, slot: usize, beacon: &AgentBeacon) {
+        self.heard_of_end(place.job, beacon.ends);
         let stated = self.nodes.slots.processors(slot).len() as usize;
         if beacon.cores < stated {
             self.hearing.differences.add(NodeDifference::Cores(stated, beacon.cores), &place.node, 0);
@@ -72,8 +73,13 @@ impl Pilots {
             self.tell(match differs {
                 NodeDifference::Cores(planned, there) => format!(
                     "the plan has {planned} processors on {names}, but jobs may use only {there} there, so several \
-                     jobs share a processor; request whole nodes (remove options on sharing from --slurm), or correct \
-                     the number of processors in Slurm's configuration"
+                     jobs share a processor; {}",
+                    match self.options.batch.as_slurm() {
+                        Some(_) =>
+                            "request whole nodes (remove options on sharing from --slurm), or correct the \
+                                    number of processors in Slurm's configuration",
+                        None => "state fewer cores in --on",
+                    }
                 ),
                 NodeDifference::Gpus(planned, held) => format!(
                     "the plan has {planned} GPUs on {names}, but pilots hold only {held} there, so jobs wait for \

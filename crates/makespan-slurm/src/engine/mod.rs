@@ -128,7 +128,7 @@ impl Pilots {
         board.beat_as_planner();
         let (sender, heard) = mpsc::channel();
         let slots = NodeSlots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
-        let watch = SlurmWatch::begin(options.commands.clone(), sender.clone());
+        let watch = SlurmWatch::begin(options.batch.clone(), sender.clone());
         let now = Instant::now();
         let (mute, differences) = (SilentPilots::default(), Differences::default());
         let nodes = NodeSide {
@@ -222,11 +222,14 @@ impl Engine for Pilots {
     }
 
     fn place(&self) -> String {
-        crate::PILOTS.into()
+        match self.options.batch.as_slurm() {
+            Some(_) => crate::PILOTS.into(),
+            None => format!("{}{}", self.options.batch.name(), crate::OTHER_PILOTS),
+        }
     }
 
     fn follows(&self, place: &str) -> Result<(), String> {
-        crate::follows(crate::PILOTS, place)
+        crate::follows(&self.place(), place)
     }
 
     fn host(&self, processors: &ProcSet) -> String {

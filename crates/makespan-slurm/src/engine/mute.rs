@@ -52,14 +52,17 @@ impl Pilots {
             if !is_deaf || here || !self.nodes.seats[seat].may_give_up() {
                 continue;
             }
-            if self.options.commands.cancel(job).is_err() {
+            if self.options.batch.cancel(&[job]).is_err() {
                 continue;
             }
             self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job).for_each(|(_, agent)| agent.hang_up());
             let seconds = DEAF.as_secs();
             self.is_over(
                 job,
-                &format!("its agents did not report for {seconds} s, although Slurm reports that the pilot runs"),
+                &format!(
+                    "its agents did not report for {seconds} s, although {} reports that the pilot runs",
+                    self.options.batch.name()
+                ),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Queries Slurm regularly for the state of pilots and nodes, on a separate thread.
+//! Queries the batch system regularly for the state of pilots and nodes, on a separate thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::EngineMessage;
+use crate::batch::{BatchSystem, ListedJob};
 use crate::pilot::PilotNode;
 use crate::{Commands, JobState, OptionalLimit, duration};
 
@@ -13,6 +14,10 @@ use crate::{Commands, JobState, OptionalLimit, duration};
 const OFTEN: Duration = Duration::from_secs(1);
 /// Time between two queries for a running job.
 const SELDOM: Duration = Duration::from_secs(5);
+
+/// Number of consecutive lists without a job after which the job has ended. For batch systems other than Slurm, with
+/// lists that contain no ended jobs. A new job may appear late in the list.
+const MAX_ABSENCES: u32 = 3;
 
 /// Reported end of a job that the controller has forgotten.
 pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
@@ -65,9 +70,9 @@ enum WatchRequest {
 pub(super) struct SlurmWatch(Sender<WatchRequest>);
 
 impl SlurmWatch {
-    pub fn begin(commands: Commands, told: Sender<EngineMessage>) -> Self {
+    pub fn begin(batch: BatchSystem, told: Sender<EngineMessage>) -> Self {
         let (sender, wishes) = mpsc::channel();
-        let run = move || watch(&commands.with_patience(Duration::ZERO), &wishes, &told);
+        let run = move || watch(&batch.with_patience(Duration::ZERO), &wishes, &told);
         // If the thread cannot be started, the planner gets no reports of Slurm. The messages of living agents are
         // then sufficient.
         let _ = thread::Builder::new().name("slurm".into()).spawn(run);
@@ -99,11 +104,12 @@ impl SlurmWatch {
     }
 }
 
-fn watch(commands: &Commands, wishes: &Receiver<WatchRequest>, told: &Sender<EngineMessage>) {
+fn watch(batch: &BatchSystem, wishes: &Receiver<WatchRequest>, told: &Sender<EngineMessage>) {
     let mut jobs: BTreeMap<u64, (Instant, bool)> = BTreeMap::new();
     let mut nodes: BTreeSet<PilotNode> = BTreeSet::new();
     let mut ending: BTreeSet<u64> = BTreeSet::new();
     let mut asked_nodes = Instant::now();
+    let mut absences: BTreeMap<u64, u32> = BTreeMap::new();
     loop {
         let mut wish = wishes.recv_timeout(OFTEN / 4);
         loop {
@@ -134,20 +140,29 @@ fn watch(commands: &Commands, wishes: &Receiver<WatchRequest>, told: &Sender<Eng
         }
         // If an agent gives no sign of life, query the state of its job at once.
         let urgent: BTreeSet<u64> = nodes.iter().map(|place| place.job).collect();
+        let mut listed = None;
         for (&job, (last, waits)) in &mut jobs {
             let pause = if *waits || urgent.contains(&job) || ending.contains(&job) { OFTEN } else { SELDOM };
             if last.elapsed() < pause && !(*waits && last.elapsed() >= OFTEN / 4) {
                 continue;
             }
             *last = Instant::now();
-            if let Some(state) = state_of(commands, job) {
+            let state = match batch.as_slurm() {
+                Some(commands) => state_of(commands, job),
+                // One list contains the states of all jobs.
+                None => {
+                    let all = listed.get_or_insert_with(|| batch.jobs().ok());
+                    all.as_ref().and_then(|all| listed_state(all, job, absences.entry(job).or_default()))
+                }
+            };
+            if let Some(state) = state {
                 *waits = matches!(state, JobStateChange::Waits(_));
                 if told.send(EngineMessage::Slurm(SlurmReport::Job(job, state))).is_err() {
                     return;
                 }
             }
         }
-        if !nodes.is_empty() && asked_nodes.elapsed() >= OFTEN {
+        if let Some(commands) = batch.as_slurm().filter(|_| !nodes.is_empty() && asked_nodes.elapsed() >= OFTEN) {
             asked_nodes = Instant::now();
             for place in nodes.iter().filter(|place| is_gone(commands, place)) {
                 let _ = told.send(EngineMessage::Slurm(SlurmReport::NodeGone(place.clone())));
@@ -175,6 +190,23 @@ fn state_of(commands: &Commands, job: u64) -> Option<JobStateChange> {
     let run = job.record.get("RunTime").and_then(duration).and_then(OptionalLimit::value);
     let left = job.time_limit.and_then(OptionalLimit::value).zip(run);
     Some(JobStateChange::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
+}
+
+/// Returns the state of a job in a list of jobs. `absences` counts the consecutive lists without the job.
+fn listed_state(all: &[ListedJob], job: u64, absences: &mut u32) -> Option<JobStateChange> {
+    let Some(found) = all.iter().find(|one| one.job == job) else {
+        *absences += 1;
+        return (*absences >= MAX_ABSENCES).then(|| JobStateChange::Over("it has left the queue".into()));
+    };
+    *absences = 0;
+    Some(match &found.state {
+        state if state.has_ended() => JobStateChange::Over(format!("{state:?}").to_ascii_lowercase()),
+        state if state.is_waiting() => {
+            JobStateChange::Waits(PendingJob { reason: found.reason.clone(), nodes: 1, up: None })
+        }
+        JobState::Suspended => JobStateChange::Rests,
+        _ => JobStateChange::Runs(None),
+    })
 }
 
 /// Returns true if a job that is pending for this reason waits for nodes that accept no jobs.

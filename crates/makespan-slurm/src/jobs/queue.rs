@@ -1,4 +1,5 @@
-//! Two threads that run Slurm's programs. One thread submits and cancels jobs, and the other thread queries the queue.
+//! Two threads that run the commands of Slurm. One thread submits and cancels jobs, and the other thread queries the
+//! queue.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -7,15 +8,13 @@ use std::time::{Duration, Instant};
 
 use makespan_core::TaskId;
 
-use crate::{CommandError, Commands, JobState, Program};
-
-/// Maximum number of jobs that one command cancels.
-const MOST: usize = 500;
+use crate::batch::{BatchSystem, JobRequest, ListedJob};
+use crate::{CommandError, JobState};
 
 /// A request to the threads.
 #[derive(Debug)]
 pub(super) enum ThreadRequest {
-    Submit { task: TaskId, id: String, options: Vec<String>, script: String },
+    Submit { task: TaskId, id: String, options: Vec<String>, line: String },
     Cancel(Vec<String>),
 }
 
@@ -49,10 +48,10 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Starts the threads. The names of the run's jobs end with `mark`.
-    pub fn begin(commands: &Commands, mark: &str, heard: &Sender<ThreadAnswer>) -> Self {
+    pub fn begin(batch: &BatchSystem, mark: &str, heard: &Sender<ThreadAnswer>) -> Self {
         let (wishes, wanted) = mpsc::channel();
         let (questions, asked) = mpsc::channel::<()>();
-        let (one, other) = (commands.clone(), commands.clone().with_patience(Duration::ZERO));
+        let (one, other) = (batch.clone(), batch.clone().with_patience(Duration::ZERO));
         let (told, answer, own, mark) = (heard.clone(), heard.clone(), mark.to_owned(), mark.to_owned());
         let submitter =
             thread::Builder::new().name("sbatch".into()).spawn(move || submit(&one, &own, &wanted, &told)).ok();
@@ -93,49 +92,41 @@ impl Queue {
     }
 }
 
-fn submit(commands: &Commands, mark: &str, wanted: &Receiver<ThreadRequest>, told: &Sender<ThreadAnswer>) {
+fn submit(batch: &BatchSystem, mark: &str, wanted: &Receiver<ThreadRequest>, told: &Sender<ThreadAnswer>) {
     while let Ok(wish) = wanted.recv() {
         match wish {
-            ThreadRequest::Submit { task, id, options, script } => {
-                let submitted = commands.submit(&options, &script).map(|submitted| submitted.job);
+            ThreadRequest::Submit { task, id, options, line } => {
+                let name = format!("{id}{mark}");
+                let request = JobRequest { name: &name, size: None, time: None, logs: None };
+                let submitted = batch.submit(&request, &options, &line);
                 let _ = told.send(ThreadAnswer::Submitted(task, id, submitted));
             }
-            ThreadRequest::Cancel(ids) => cancel(commands, mark, &ids),
+            ThreadRequest::Cancel(ids) => cancel(batch, mark, &ids),
         }
     }
 }
 
 /// Cancels the jobs of attempts. Uses job names, because a controller that has lost its state may reuse job ids. If
 /// Slurm does not answer, such a job may start later. In this case, the void claim prevents the attempt.
-pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
+pub(super) fn cancel(batch: &BatchSystem, mark: &str, ids: &[String]) {
     if ids.is_empty() {
         return;
     }
-    let Ok(there) = snapshot(commands, mark) else { return };
+    let Ok(there) = snapshot(batch, mark) else { return };
     let jobs = ids.iter().filter_map(|id| there.get(id)).filter(|entry| !entry.state.has_ended());
-    let jobs: Vec<String> = jobs.map(|entry| entry.job.to_string()).collect();
-    for some in jobs.chunks(MOST) {
-        let _ = commands.run(Program::Scancel, some);
-    }
+    let _ = batch.cancel(&jobs.map(|entry| entry.job).collect::<Vec<u64>>());
 }
 
 /// Returns the jobs of this run that are in the queue. Recently ended jobs are included.
-pub(super) fn snapshot(commands: &Commands, mark: &str) -> Result<Snapshot, CommandError> {
-    let printed = commands.run(Program::Squeue, ["--me", "--noheader", "--states=all", "--format=%i|%T|%r|%j"])?;
-    Ok(entries(&printed.out, mark))
+pub(super) fn snapshot(batch: &BatchSystem, mark: &str) -> Result<Snapshot, CommandError> {
+    Ok(entries(batch.jobs()?, mark))
 }
 
-fn entries(text: &str, mark: &str) -> Snapshot {
+fn entries(listed: Vec<ListedJob>, mark: &str) -> Snapshot {
     let mut all = Snapshot::new();
-    for line in text.lines() {
-        let mut words = line.splitn(4, '|').map(str::trim);
-        let (Some(job), Some(state), Some(reason), Some(name)) =
-            (words.next(), words.next(), words.next(), words.next())
-        else {
-            continue;
-        };
-        let (Ok(job), Some(id)) = (job.parse(), name.strip_suffix(mark)) else { continue };
-        let entry = QueuedTask { job, state: JobState::parse(state), reason: reason.to_owned() };
+    for ListedJob { job, state, reason, name, .. } in listed {
+        let Some(id) = name.strip_suffix(mark) else { continue };
+        let entry = QueuedTask { job, state, reason };
         let known = all.get(id);
         if known.is_none_or(|known| known.state.has_ended() && (!entry.state.has_ended() || known.job < job)) {
             all.insert(id.to_owned(), entry);
@@ -150,8 +141,20 @@ mod tests {
 
     #[test]
     fn only_our_jobs_are_read() {
-        let text = "12|PENDING|Dependency|a~1.1@f0\n3_1|RUNNING|None|x\n|\n9|FAILED|NonZeroExitCode|b.1@f0\n10|RUNNING|None|b.1@f0\n4|RUNNING|None|c.1@f1\n";
-        let all = entries(text, "@f0");
+        let listed = |job, state, name: &str| ListedJob {
+            job,
+            state,
+            reason: "Dependency".into(),
+            name: name.into(),
+            nodes: None,
+        };
+        let all = vec![
+            listed(12, JobState::Pending, "a~1.1@f0"),
+            listed(9, JobState::Failed, "b.1@f0"),
+            listed(10, JobState::Running, "b.1@f0"),
+            listed(4, JobState::Running, "c.1@f1"),
+        ];
+        let all = entries(all, "@f0");
         assert_eq!(all.len(), 2);
         assert_eq!(all["a~1.1"], QueuedTask { job: 12, state: JobState::Pending, reason: "Dependency".into() });
         assert_eq!((all["b.1"].job, &all["b.1"].state), (10, &JobState::Running));

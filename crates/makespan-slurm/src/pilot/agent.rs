@@ -17,6 +17,7 @@ use super::begun::BegunAttempt;
 use super::board::{AgentBeacon, PilotBoard, PilotNode};
 use super::inherited::{GLANCE, InheritedAttempt};
 use super::link::Server;
+use crate::batch::{own_cores, own_end, own_place};
 use makespan_exec::order::AttemptEnd;
 
 /// Time between two signs of life.
@@ -75,6 +76,9 @@ pub(super) struct Agent {
     server: Option<Server>,
     heard: Receiver<String>,
     pub beacon: AgentBeacon,
+    /// True if the agent sees more cores than its pilot has. Other pilots may then run on the same cores, so tasks are
+    /// not pinned.
+    pub shares_cores: bool,
     limits_asked: bool,
     pause: Duration,
     looked: Option<Instant>,
@@ -82,7 +86,7 @@ pub(super) struct Agent {
     _lock: File,
 }
 
-/// Serves the place that the environment variables of a Slurm step state, until the pilot or the run ends.
+/// Serves the place that the environment variables of a job or of a Slurm step state, until the pilot or the run ends.
 ///
 /// # Errors
 ///
@@ -110,16 +114,11 @@ pub fn serve(options: &AgentOptions) -> Result<(), String> {
 
 /// Returns the place of this process.
 fn place() -> Result<PilotNode, String> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
-    match (job, variable("SLURMD_NODENAME")) {
-        (Some(job), Some(node)) => Ok(PilotNode { job, node }),
-        _ => {
-            Err("this command is started only by `makespan run --on slurm`, in a step of Slurm with SLURM_JOB_ID and \
-                 SLURMD_NODENAME"
-                .into())
-        }
-    }
+    let (job, node) = own_place().ok_or(
+        "this command is started only by `makespan run --on`, in a step of Slurm with SLURM_JOB_ID and \
+         SLURMD_NODENAME, or in a job with MAKESPAN_JOB_ID",
+    )?;
+    Ok(PilotNode { job, node })
 }
 
 impl Agent {
@@ -140,6 +139,7 @@ impl Agent {
             cores: cores.len(),
             gpus: gpus().map(|names| names.len()),
             clock: board.clock(),
+            ends: own_end(),
             no_limits: None,
         };
         board.beat(&place)?;
@@ -160,6 +160,7 @@ impl Agent {
             server,
             heard,
             beacon,
+            shares_cores: own_cores().is_some_and(|own| own < cores.len()),
             limits_asked: false,
             pause: SHORTEST,
             looked: None,

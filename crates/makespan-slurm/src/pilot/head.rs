@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::board::{PilotBoard, PilotNode};
+use crate::batch::{own_job, own_script_job};
 use crate::{Commands, Program};
 
 /// Time between two checks.
@@ -92,7 +93,7 @@ impl Use {
     }
 }
 
-/// A Slurm step that is restarted if it ends early.
+/// A process that starts agents: a step of Slurm, or an agent. It is restarted if it ends early.
 #[derive(Debug, Default)]
 struct Step {
     child: Option<Child>,
@@ -121,21 +122,21 @@ impl Step {
         self.begun = Some(Instant::now());
         match command.spawn() {
             Ok(child) => self.child = Some(child),
-            Err(error) => eprintln!("makespan agent: cannot start srun: {error}; trying again"),
+            Err(error) => eprintln!("makespan agent: cannot start agents: {error}; trying again"),
         }
     }
 }
 
 /// Runs the head of the current pilot: starts an agent on every node in one step, and restarts agents that have died,
-/// until the run is over. When the head ends, Slurm ends the job with all its processes.
+/// until the run is over. When the head ends, the batch system ends the job with all its processes.
 ///
 /// # Errors
 /// The folder of the run cannot be read or written.
 pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let Some(job) = variable("SLURM_JOB_ID") else {
+    let Some(job) = own_job() else {
         return Err(
-            "this command is started only by `makespan run --on slurm`, in a job of Slurm with SLURM_JOB_ID".into()
+            "this command is started only by `makespan run --on`, in a job with SLURM_JOB_ID or MAKESPAN_JOB_ID".into(),
         );
     };
     let nodes = match &options.nodes {
@@ -192,6 +193,12 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
 
 /// Returns a step that runs agents on `nodes` nodes. If `names` is set, it contains the names of these nodes.
 fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Command {
+    if own_script_job().is_some() {
+        // The pilot has one node, and this process runs there.
+        let mut command = Command::new(&options.program);
+        command.args(["agent", "--folder"]).arg(&options.folder).stdin(Stdio::null());
+        return command;
+    }
     let mut command = Commands::new().process(Program::Srun);
     command.args([
         "--overlap",

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use makespan_core::TaskId;
-use makespan_exec::engine::{EndedBy, Engine, ended_by};
+use makespan_exec::engine::{EndedBy, Engine, EngineStart, ended_by};
 
 use super::agent::{Agent, REMARK};
 use super::begun::BegunAttempt;
@@ -86,7 +86,7 @@ impl Agent {
         if order.memory.is_some() {
             self.limit_memory();
         }
-        let shim = match self.local.start(&order.start()) {
+        let shim = match self.local.start(&EngineStart { is_pinned: !self.shares_cores, ..order.start() }) {
             Ok(shim) => shim,
             Err(refusal) if refusal.passing && self.ending => return self.ended(id, &AttemptEnd::Gone),
             Err(refusal) if refusal.passing => {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use makespan_core::{Instance, Platform, Schedule, Time};
 use makespan_formats::{Language, read_platform, write_instance};
+use makespan_slurm::batch::BatchSystem;
 use makespan_slurm::engine::this_program;
 use makespan_slurm::jobs::{JobsOptions, SlurmJobEngine, inexpressible, occupied};
 use makespan_slurm::{Commands, OptionalLimit, duration};
@@ -179,7 +180,7 @@ impl ClusterOfJobs {
         write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
         let options = JobsOptions {
             folder: folder.to_owned(),
-            commands: Commands::new(),
+            batch: BatchSystem::slurm(Commands::new()).map_err(|error| miette!("{error}"))?,
             program,
             grace,
             options: self.options.clone(),

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use makespan::policy::RenewedPolicy;
 use makespan_core::{Instance, Platform, Policy, Schedule, TaskId, Trace};
+use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, Observer, ReservedRun, host, notes, reserve, reserve_folder};
 use miette::{Result, miette};
 
 use super::BegunPlan;
+use super::batch::ClusterOfBatch;
 use super::cluster::Cluster;
 use super::decider::Decider;
 use super::hosts::ClusterOfHosts;
@@ -84,6 +86,7 @@ pub fn place_of(options: &RunOptions) -> Result<Box<dyn RunPlace>> {
         None => Box::new(LocalHost),
         Some(RunTarget::Slurm) => Box::new(Cluster::of(options)?),
         Some(RunTarget::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
+        Some(RunTarget::Batch(description, cores)) => Box::new(ClusterOfBatch::of(options, description, *cores)?),
         Some(RunTarget::Hosts(hosts)) => Box::new(ClusterOfHosts::of(options, hosts)?),
     })
 }
@@ -142,12 +145,45 @@ impl RunPlace for Cluster {
 
     /// The ends of the pilots are known only when the pilots start, so the policy is created again at this time.
     fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
-        let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
         let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;
-        let trace =
-            reserved.execute_on(&mut pilots, &mut RenewedPolicy::new(work.policy()?, work.instance, again), observer);
-        trace.map_err(|error| miette!("{error}"))
+        execute_again(&mut pilots, reserved, work, observer)
     }
+}
+
+/// Pilots on a batch system other than Slurm.
+impl RunPlace for ClusterOfBatch {
+    fn platform(&self) -> Option<&Platform> {
+        Some(&self.platform)
+    }
+
+    fn name(&self) -> String {
+        self.system().to_owned()
+    }
+
+    fn remarks(&self, _instance: &Instance) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+        self.check_plan(instance, schedule)
+    }
+
+    fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+        let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;
+        execute_again(&mut pilots, reserved, work, observer)
+    }
+}
+
+/// Executes a run on an engine with machines that come and go. The policy is created again when the machines change.
+fn execute_again(
+    engine: &mut dyn Engine,
+    reserved: ReservedRun<'_>,
+    work: &RunWork<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Trace> {
+    let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
+    let mut policy = RenewedPolicy::new(work.policy()?, work.instance, again);
+    reserved.execute_on(engine, &mut policy, observer).map_err(|error| miette!("{error}"))
 }
 
 /// Hosts, with OpenSSH.
@@ -165,10 +201,8 @@ impl RunPlace for ClusterOfHosts {
     }
 
     fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
-        let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
         let mut hosts = self.begin(work.instance.platform(), reserved.folder(), work.grace)?;
-        let mut policy = RenewedPolicy::new(work.policy()?, work.instance, again);
-        reserved.execute_on(&mut hosts, &mut policy, observer).map_err(|error| miette!("{error}"))
+        execute_again(&mut hosts, reserved, work, observer)
     }
 }
 

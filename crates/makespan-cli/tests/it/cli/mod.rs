@@ -5,6 +5,7 @@ mod bad_commands;
 mod bad_files;
 mod bad_words;
 mod bags;
+mod batch;
 mod bounded;
 mod coming_from;
 mod commands;

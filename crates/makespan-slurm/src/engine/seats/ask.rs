@@ -5,7 +5,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::PilotSeat;
-use crate::Program;
+use crate::JobState;
+use crate::batch::{JobRequest, JobSize, ListedJob, quoted};
 use crate::engine::{Allocation, Pilots};
 use crate::pilot::PilotNode;
 
@@ -44,6 +45,8 @@ impl Pilots {
         }
         for (slot, place) in bound {
             self.know(&place, slot);
+            let ends = self.board.beacon(&place).and_then(|beacon| beacon.ends);
+            self.heard_of_end(place.job, ends);
             self.hearing.watch.ask_job(place.job);
         }
     }
@@ -87,15 +90,15 @@ impl Pilots {
     /// ended after the submission of the job and before the record.
     pub(super) fn find_unknown(&mut self) {
         let Allocation::Asked { name, pilots, .. } = &self.options.allocation else { return };
-        let asked = ["--noheader", "--me", "--states=PENDING,RUNNING", "--format=%i %D", "--name", name.as_str()];
         // Wait only briefly for a controller that does not answer. If a job is not found, the run gets one pilot too
         // many. That pilot ends by itself.
-        let commands = self.options.commands.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
-        let Ok(printed) = commands.run(Program::Squeue, asked) else { return };
+        let batch = self.options.batch.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
+        let Ok(listed) = batch.jobs() else { return };
         let sizes: Vec<usize> = pilots.iter().map(|pilot| pilot.nodes).collect();
-        for line in printed.out.lines() {
-            let Some((job, nodes)) = line.trim().split_once(' ') else { continue };
-            let (Ok(job), Ok(nodes)) = (job.parse::<u64>(), nodes.trim().parse::<usize>()) else { continue };
+        let is_own =
+            |entry: &&ListedJob| entry.name == *name && (entry.state.is_waiting() || entry.state == JobState::Running);
+        for ListedJob { job, nodes, .. } in listed.iter().filter(is_own) {
+            let (job, nodes) = (*job, nodes.unwrap_or(1));
             if self.board.is_over(job) || self.nodes.seats.iter().any(|seat| seat.job == Some(job)) {
                 continue;
             }
@@ -115,24 +118,15 @@ impl Pilots {
     pub(super) fn submit(&mut self, seat: usize, among: Option<&[String]>) -> Result<(), (String, bool)> {
         let Allocation::Asked { pilots, options, name } = &self.options.allocation else { return Ok(()) };
         let size = &pilots[seat];
-        let log = self.board.log_pattern();
-        let mut arguments = vec![
-            format!("--job-name={name}"),
-            format!("--nodes={}", among.map_or(size.nodes, <[String]>::len)),
-            "--exclusive".into(),
-            "--no-requeue".into(),
-            "--no-kill".into(),
-            format!("--output={}", log.display()),
-            "--open-mode=append".into(),
-        ];
-        arguments.extend(size.time.as_ref().map(|time| format!("--time={time}")));
-        arguments.extend(options.iter().cloned().chain(size.placed.sbatch(among)));
-        let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
-        let (program, folder) = (word(&self.options.program), word(&self.options.folder));
-        let script = format!("#!/bin/sh\nexec {program} agent --head --folder {folder}\n");
-        match self.options.commands.submit(&arguments, &script) {
-            Ok(submitted) => {
-                let job = submitted.job;
+        let mut own = options.clone();
+        own.extend(size.placed.sbatch(among));
+        let (program, folder) = (quoted(&self.options.program), quoted(&self.options.folder));
+        let line = format!("{program} agent --head --folder {folder}");
+        let shape = JobSize { nodes: among.map_or(size.nodes, <[String]>::len), cores: size.cores };
+        let (time, logs) = (size.time.as_deref(), Some(self.board.logs()));
+        let request = JobRequest { name, size: Some(shape), time, logs };
+        match self.options.batch.submit(&request, &own, &line) {
+            Ok(job) => {
                 // A controller that has lost its state reuses job ids. So an earlier job with this id may be recorded
                 // as ended.
                 self.board.declare_not_over(job);
@@ -142,7 +136,7 @@ impl Pilots {
                     .filter(|(place, _)| place.job == job)
                     .for_each(|(_, agent)| agent.is_again());
                 if let Err(error) = self.board.record_pilot(job, seat) {
-                    let _ = self.options.commands.cancel(job);
+                    let _ = self.options.batch.cancel(&[job]);
                     return Err((format!("cannot record pilot {job}: {error}"), true));
                 }
                 let PilotSeat { fruitless, wants, .. } = self.nodes.seats[seat];

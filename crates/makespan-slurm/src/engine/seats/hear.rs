@@ -1,6 +1,6 @@
 //! Handles Slurm's reports about pilots and their nodes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 use makespan_exec::engine::Notice;
 
@@ -59,7 +59,8 @@ impl Pilots {
             }
             JobStateChange::Runs(left) => {
                 if let Some(seat) = seat {
-                    let ends = left.map(|left| Instant::now() + left);
+                    // Without an answer, the end that the agent of the pilot has reported stays valid.
+                    let ends = left.map(|left| Instant::now() + left).or(self.nodes.seats[seat].ends);
                     if self.nodes.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
                         self.tell(format!("pilot {job} has started"));
                     }
@@ -76,10 +77,20 @@ impl Pilots {
                 let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
                 if let Some(seat) = seat.filter(|&seat| begins(&mut self.nodes.seats[seat].life)) {
                     let job = self.nodes.seats[seat].job.unwrap_or(0);
-                    self.tell(format!("Slurm has suspended pilot {job} and all its tasks"));
+                    self.tell(format!("{} has suspended pilot {job} and all its tasks", self.options.batch.name()));
                 }
             }
         }
+    }
+
+    /// Records the end of a pilot that its agent reports, in seconds since 1970.
+    pub(in crate::engine) fn heard_of_end(&mut self, job: u64, end: Option<u64>) {
+        let Some(seat) = self.nodes.seats.iter().position(|seat| seat.job == Some(job)) else { return };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let Some(left) = end.map(|end| Duration::from_secs(end).saturating_sub(now)) else { return };
+        self.nodes.seats[seat].ends = Some(Instant::now() + left);
+        self.nodes.seats[seat].whole = self.nodes.seats[seat].whole.max(left);
+        self.announce(seat);
     }
 
     /// Marks the agents of an ended pilot as gone. Each agent is dropped when its signs of life stop.

@@ -255,7 +255,7 @@ impl Pilots {
             let begun = self.nodes.agents.keys().any(|place| place.job == job);
             if !here && !begun {
                 // A job that has not started has no agent that could end it. So cancel the job.
-                let _ = self.options.commands.cancel(job);
+                let _ = self.options.batch.cancel(&[job]);
             }
         }
     }

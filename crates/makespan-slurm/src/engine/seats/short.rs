@@ -33,7 +33,7 @@ impl Pilots {
         };
         let since = lacking.unwrap_or_else(Instant::now);
         self.nodes.seats[seat].lacking = Some(since);
-        if since.elapsed() < PATIENCE || self.options.commands.cancel(job).is_err() {
+        if since.elapsed() < PATIENCE || self.options.batch.cancel(&[job]).is_err() {
             return;
         }
         let _ = self.board.declare_over(job);

@@ -160,7 +160,7 @@ impl SlurmJobEngine<'_> {
                 left.iter().for_each(|id| drop(self.board.ask_end(id, kill)));
                 (asked, killed) = (true, kill);
             }
-            if kill && let Ok(there) = snapshot(&self.options.commands, &self.submissions.mark) {
+            if kill && let Ok(there) = snapshot(&self.options.batch, &self.submissions.mark) {
                 // After the end of a job, none of the job's processes exists.
                 for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
                     self.board.forget(id);

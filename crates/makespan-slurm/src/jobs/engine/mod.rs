@@ -18,7 +18,7 @@ use makespan_exec::engine::{
 
 use super::board::{Claim, JobBoard, Submissions};
 use super::queue::{Queue, ThreadAnswer, ThreadRequest, cancel};
-use crate::Commands;
+use crate::batch::BatchSystem;
 use crate::pilot::{AttemptEnd, AttemptOrder};
 
 /// Minimum time between two checks of the files.
@@ -40,8 +40,8 @@ const MAX_WAITING: usize = 32;
 pub struct JobsOptions {
     /// The folder of the run, on a file system that all nodes share. The path is absolute.
     pub folder: PathBuf,
-    /// The commands that are used.
-    pub commands: Commands,
+    /// Slurm, with the commands that are used.
+    pub batch: BatchSystem,
     /// The path of this program on the nodes.
     pub program: PathBuf,
     /// Time between SIGTERM and SIGKILL for a task.
@@ -174,7 +174,7 @@ impl<'a> SlurmJobEngine<'a> {
         let log = board.make().and_then(|()| board.log_of_submissions()).map_err(wrong)?;
         let mark = mark_of(&options.folder);
         let (sender, heard): (Sender<ThreadAnswer>, Receiver<ThreadAnswer>) = mpsc::channel();
-        let queue = Queue::begin(&options.commands, &mark, &sender);
+        let queue = Queue::begin(&options.batch, &mark, &sender);
         let platform = instance.platform();
         let nodes = platform.nodes().iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
         let now = Instant::now();
@@ -387,6 +387,6 @@ impl Drop for SlurmJobEngine<'_> {
                 late.extend((!self.run.tasks.contains_key(&task)).then_some(id));
             }
         }
-        cancel(&self.options.commands, &self.submissions.mark, &late);
+        cancel(&self.options.batch, &self.submissions.mark, &late);
     }
 }

@@ -6,6 +6,7 @@ use makespan_core::TaskId;
 use makespan_exec::engine::{EngineStart, Notice};
 
 use super::{SlurmJobEngine, SubmittedAttempt, ThreadRequest};
+use crate::batch::quoted;
 use crate::jobs::shape::{limit_of, needs};
 use crate::pilot::{AttemptOrder, PredecessorAttempt};
 use crate::{CommandError, Refusal};
@@ -91,12 +92,7 @@ impl SlurmJobEngine<'_> {
                 claim: claim.clone(),
             });
         }
-        let mut options = vec![
-            format!("--job-name={}{}", held.id, self.submissions.mark),
-            "--no-requeue".into(),
-            format!("--output={}", output(&self.board.log(&held.id))),
-            "--open-mode=append".into(),
-        ];
+        let mut options = vec![format!("--output={}", output(&self.board.log(&held.id))), "--open-mode=append".into()];
         if !numbers.is_empty() {
             options.push(format!("--dependency=afterok:{}", numbers.join(":")));
             options.push("--kill-on-invalid-dep=yes".into());
@@ -104,9 +100,8 @@ impl SlurmJobEngine<'_> {
         options.extend(self.options.options.iter().cloned());
         // Put the sizes of the plan after the user's options, so that the sizes take precedence.
         options.extend(held.options.iter().cloned());
-        let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
-        let (program, folder) = (word(&self.options.program), word(&self.options.folder));
-        let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
+        let (program, folder) = (quoted(&self.options.program), quoted(&self.options.folder));
+        let line = format!("{program} agent --job '{}' --folder {folder}", held.id);
         // A controller that has lost its state reuses job ids. Then a dependency may refer to another job. So the order
         // also contains the ids of the attempts that must end first.
         let (id, order) = (held.id.clone(), AttemptOrder { after: attempts, ..held.order.clone() });
@@ -118,7 +113,7 @@ impl SlurmJobEngine<'_> {
         }
         self.submissions.waiting.pop_front();
         self.submissions.submitting = Some(task);
-        self.slurm.queue.wish(ThreadRequest::Submit { task, id, options, script });
+        self.slurm.queue.wish(ThreadRequest::Submit { task, id, options, line });
     }
 
     /// Handles Slurm's answer to a submission.

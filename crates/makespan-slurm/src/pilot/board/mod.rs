@@ -62,6 +62,9 @@ pub(crate) struct AgentBeacon {
     /// clock is ahead. `None` if unknown.
     #[serde(default)]
     pub clock: Option<i64>,
+    /// The end of the pilot in seconds since 1970, if the script of its job states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<u64>,
     /// The reason why the requested memory limit of tasks has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_limits: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{AgentBeacon, PLANNER_BEAT, PilotBoard, PilotNode, names, write};
@@ -141,9 +141,9 @@ impl PilotBoard {
         self.folder.join(format!("{job}.log"))
     }
 
-    /// Returns the log file with the placeholder of `sbatch` for the job id.
-    pub fn log_pattern(&self) -> PathBuf {
-        self.folder.join("%j.log")
+    /// Returns the folder of the log files.
+    pub fn logs(&self) -> &Path {
+        &self.folder
     }
 
     /// Records the plan node of a place.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use makespan_core::{Estimate, Instance, Placement, Platform, Schedule, Time};
 use makespan_formats::{Language, read_platform, write_instance};
+use makespan_slurm::batch::BatchSystem;
 use makespan_slurm::engine::{Allocation, PilotOptions, PilotSize, Pilots, this_program};
 use makespan_slurm::{Allocated, Commands, MachinesError, OptionalLimit, Pool, duration, fit};
 use miette::{Result, miette};
@@ -18,10 +19,11 @@ use crate::args::{RunOptions, SlurmOptions};
 use crate::cluster::own_job;
 use crate::output::{complain, write_file};
 pub use size::slurm_time;
-use size::{PilotLimits, PilotRequest, sizes, written};
+use size::{PilotLimits, written};
+pub(super) use size::{PilotRequest, sizes};
 
 /// File in the folder of a run that stores the platform with which the run began.
-const PLATFORM: &str = "pilot/platform.json";
+pub(super) const PLATFORM: &str = "pilot/platform.json";
 
 /// The cluster on which a run is executed.
 pub struct Cluster {
@@ -139,27 +141,7 @@ impl Cluster {
     /// the cluster does not have. If the run time of a too long task is a guess, prints a note instead of the error.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         self.allocation(instance.platform(), "")?;
-        let Some(limit) = self.limit else { return Ok(()) };
-        let most = i64::MAX / 1_000_000_000;
-        let limit = Time::from_seconds(i64::try_from(limit).unwrap_or(most).min(most));
-        let is_guess = |at: &&Placement| instance.task(at.task).estimate == Estimate::Guessed;
-        let late = || schedule.placements().iter().filter(|at| at.end - at.start > limit);
-        if let Some(at) = late().filter(|at| !is_guess(at)).max_by_key(|at| at.end - at.start) {
-            return Err(miette!(
-                "job `{}` takes {} s, but a pilot has its nodes for only {limit} s; request a longer --time",
-                instance.name(at.task),
-                at.end - at.start
-            ));
-        }
-        if let Some(at) = late().next() {
-            complain(&format!(
-                "note: job `{}` has a guessed run time of {} s, but a pilot has its nodes for only {limit} s; the job \
-                 starts anyway, and starts again in another pilot if its pilot ends first",
-                instance.name(at.task),
-                at.end - at.start
-            ));
-        }
-        Ok(())
+        check_limit(self.limit, instance, schedule)
     }
 
     /// Returns the allocation for the nodes of a plan: the existing allocation, or the pilots to submit.
@@ -177,6 +159,7 @@ impl Cluster {
                 let placed = pool.place(platform, &counts).map_err(|error| wrong(&error))?;
                 let pilot = |(size, placed): (&PilotRequest, _)| PilotSize {
                     nodes: size.nodes,
+                    cores: 1,
                     time: size.time.clone(),
                     placed,
                 };
@@ -199,17 +182,44 @@ impl Cluster {
         }
         let program: PathBuf = this_program().map_err(|error| miette!("{error}"))?;
         let folder = folder.to_owned();
-        let options = PilotOptions { folder, allocation, commands: self.commands.clone(), program, grace };
+        let batch = BatchSystem::slurm(self.commands.clone()).map_err(|error| miette!("{error}"))?;
+        let options = PilotOptions { folder, allocation, batch, program, grace };
         Pilots::begin(platform, options).map_err(|error| miette!("{error}"))
     }
+}
+
+/// Returns an error if a task of the plan takes longer than a pilot, with a time limit in seconds. If the run time of a
+/// too long task is a guess, prints a note instead of the error.
+pub(super) fn check_limit(limit: Option<u64>, instance: &Instance, schedule: &Schedule) -> Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    let most = i64::MAX / 1_000_000_000;
+    let limit = Time::from_seconds(i64::try_from(limit).unwrap_or(most).min(most));
+    let is_guess = |at: &&Placement| instance.task(at.task).estimate == Estimate::Guessed;
+    let late = || schedule.placements().iter().filter(|at| at.end - at.start > limit);
+    if let Some(at) = late().filter(|at| !is_guess(at)).max_by_key(|at| at.end - at.start) {
+        return Err(miette!(
+            "job `{}` takes {} s, but a pilot has its nodes for only {limit} s; request a longer --time",
+            instance.name(at.task),
+            at.end - at.start
+        ));
+    }
+    if let Some(at) = late().next() {
+        complain(&format!(
+            "note: job `{}` has a guessed run time of {} s, but a pilot has its nodes for only {limit} s; the job \
+             starts anyway, and starts again in another pilot if its pilot ends first",
+            instance.name(at.task),
+            at.end - at.start
+        ));
+    }
+    Ok(())
 }
 
 fn wrong(error: &MachinesError) -> miette::Report {
     miette!("--on slurm: {error}")
 }
 
-/// Returns the name of the pilots in the queue of Slurm. Runs in different folders have different names.
-fn name_of(folder: &Path, stem: &str) -> String {
+/// Returns the name of the pilots in the queue of the batch system. Runs in different folders have different names.
+pub(super) fn name_of(folder: &Path, stem: &str) -> String {
     let hash = folder
         .as_os_str()
         .as_encoded_bytes()
