@@ -51,7 +51,7 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
     (
         "Slurm",
         &[
-            ("on", "Run on a cluster: slurm or slurm:jobs"),
+            ("on", "Run on slurm, slurm:jobs, sge*CORES or ssh:HOST,.."),
             ("nodes", "Number of nodes [default: 1]"),
             ("time", "Time limit of an allocation, such as 2h"),
         ],

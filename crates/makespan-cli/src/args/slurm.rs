@@ -57,9 +57,10 @@ pub struct SlurmOptions {
     ///
     /// On Slurm, the folder of the run must be visible on all nodes. slurm starts the jobs in pilots, which are allocations of
     /// Slurm. Within an allocation, it uses the nodes of this allocation. slurm:jobs submits one Slurm job for each
-    /// job. sge*8 starts the jobs in pilots of Grid Engine with 8 cores each, and pbs*8 in pilots of OpenPBS; FILE
-    /// describes another batch system; see docs/how-to/batch.md. ssh starts the jobs on hosts with OpenSSH. A file of hosts has one host on each line: the name, the number
-    /// of cores, directory=DIR and tags=A,B; see docs/how-to/hosts.md
+    /// job. sge*8 starts the jobs in pilots of Grid Engine with 8 cores each, and pbs*8 in pilots of PBS; FILE
+    /// describes another batch system; see docs/how-to/batch.md. ssh starts the jobs on hosts with OpenSSH. A file of
+    /// hosts has one host on each line: the name, the number of cores, directory=DIR and tags=A,B; see
+    /// docs/how-to/hosts.md
     #[arg(help_heading = "Other machines", long, value_name = "MACHINES", value_parser = target)]
     pub on: Option<RunTarget>,
     /// With --on slurm, nodes of a pilot; with another batch system, number of pilots [default: 1]
@@ -79,7 +80,7 @@ pub struct SlurmOptions {
     /// With --on slurm, an extra option for sbatch, such as --slurm='--qos=long'
     ///
     /// May be given several times. With another batch system, write each word with --submit-option, as in
-    /// --submit-option=-l --submit-option=h_vmem=2G
+    /// `--submit-option=-l --submit-option=h_vmem=2G`
     #[arg(
         help_heading = "Slurm",
         long,

@@ -153,6 +153,10 @@ impl BatchSystem {
             return format!("#!/bin/sh\nexec {line}\n");
         }
         let mut script = format!("#!/bin/sh\nMAKESPAN_JOB_ID={id}\nexport MAKESPAN_JOB_ID\n");
+        // Some batch systems start jobs in the home folder.
+        if let Ok(here) = std::env::current_dir() {
+            script += &format!("cd {} || exit 1\n", quoted(&here));
+        }
         if let Some(size) = request.size {
             script += &format!("MAKESPAN_JOB_CORES={}\nexport MAKESPAN_JOB_CORES\n", size.cores);
         }
