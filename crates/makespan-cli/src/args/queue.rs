@@ -8,11 +8,11 @@ use makespan_slurm::forecast::RunTimes;
 
 #[derive(Args)]
 pub struct QueueOptions {
-    /// Instead of the queue of a service, read the queue of Slurm (slurm), or a folder with saved output of Slurm's
-    /// commands; a list such as slurm:a,slurm:b prints sums
+    /// Instead of the queue of a service, read the queue of Slurm (slurm) or Grid Engine (sge), or a folder with saved
+    /// output of their commands; a list such as slurm:a,slurm:b prints sums
     ///
     /// slurm:NAME is the cluster of `sbatch -M NAME`, and `slurm:/PATH/slurm.conf` is the cluster of this file
-    #[arg(long, value_name = "slurm[:CLUSTER]|FOLDER")]
+    #[arg(long, value_name = "slurm[:CLUSTER]|sge|FOLDER")]
     #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
     pub from: Option<String>,
     /// For a cluster: show one job, such as 123 or `123_4`, and details of its expected start

@@ -64,6 +64,7 @@ impl Reasons<'_> {
         // A job that has not been submitted has no id, and another job will get the id that it has in the queue.
         let is_for_job = |remedy: &String| remedy.contains("JobId=") || remedy.starts_with("scontrol release");
         let remedy = why.remedy.filter(|remedy| !(self.model.queue.jobs[index].is_new() && is_for_job(remedy)));
+        let remedy = if self.model.queue.is_grid_engine() { remedy.and_then(for_grid_engine) } else { remedy };
         WaitReason { remedy, ..why }
     }
 
@@ -271,6 +272,14 @@ impl Reasons<'_> {
             (_, 0) => format!("jobs {}", names.join(", ")),
             (_, more) => format!("jobs {} and {more} more", names.join(", ")),
         }
+    }
+}
+
+/// Returns a remedy with the command of Grid Engine. Returns `None` for other commands of Slurm.
+fn for_grid_engine(remedy: String) -> Option<String> {
+    match remedy.strip_prefix("scontrol release ") {
+        Some(job) => Some(format!("qrls {job}")),
+        None => Some(remedy).filter(|remedy| !remedy.starts_with("scontrol")),
     }
 }
 

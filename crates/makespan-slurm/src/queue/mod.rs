@@ -1,6 +1,7 @@
 //! The queue of a cluster at an instant: pending and running jobs, and all data that decide when a job starts.
 //!
-//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved output of Slurm's commands. Both leave
+//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved output of Slurm's commands. The
+//! functions [`Queue::read_grid_engine`] and [`Queue::grid_engine_from_folder`] do so for Grid Engine. All of them leave
 //! the cluster unchanged.
 
 mod array;
@@ -26,6 +27,7 @@ mod read;
 mod request;
 mod reservation;
 mod saved;
+mod sge;
 mod site;
 mod waits;
 
@@ -113,6 +115,11 @@ const PARAMETERS: [&str; 14] = [
 ];
 
 impl Queue {
+    /// Returns true if the queue is of Grid Engine instead of Slurm.
+    pub fn is_grid_engine(&self) -> bool {
+        self.config.get(sge::SETTING).is_some()
+    }
+
     /// Returns a partition by name.
     pub fn partition(&self, name: &str) -> Option<&Partition> {
         self.partitions.iter().find(|partition| partition.name == name)

@@ -7,6 +7,7 @@ mod doctor;
 mod doubts;
 mod fair_share;
 mod fakes;
+mod grid_engine;
 mod one_future;
 mod queue;
 mod random_queue;

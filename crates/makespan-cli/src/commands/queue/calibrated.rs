@@ -25,7 +25,7 @@ pub fn calibrate(
     options: &QueueOptions,
     percent: u32,
 ) -> RangeShare {
-    let default = || default_path().filter(|_| source::is_running(from));
+    let default = || default_path().filter(|_| source::is_running(from) && from != source::GRID_ENGINE);
     let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
     let path = if options.no_history || !learns { None } else { options.history.clone().or_else(default) };
     let history = path.map(|path| History::open(&path));

@@ -81,7 +81,8 @@ pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> Str
     if let Some(at) = job.slurm_start {
         text += &line("Slurm says", &seen.clock.full(at));
     }
-    if !job.reason.is_empty() {
+    // Grid Engine states no reasons in its list of jobs.
+    if !job.reason.is_empty() && !seen.queue.is_grid_engine() {
         text += &line("Slurm's why", &job.reason);
     }
     if !one.after.is_empty() {

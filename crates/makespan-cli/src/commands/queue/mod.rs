@@ -98,9 +98,12 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
     if source::is_running(&from) && options.at.is_some() {
         return Err(miette!(
-            "--at applies only to saved outputs (--from FOLDER); a running Slurm has only its present queue; remove \
+            "--at applies only to saved outputs (--from FOLDER); a running cluster has only its present queue; remove \
              --at"
         ));
+    }
+    if from == source::GRID_ENGINE && options.past.is_some() {
+        return Err(miette!("--past: nothing is learned from the accounts of Grid Engine; remove --past"));
     }
     if !source::is_running(&from) && options.past.is_some() {
         return Err(miette!(
@@ -136,7 +139,9 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
     let Some(pause) = options.watch else { return once(&from, options) };
     if !source::is_running(&from) {
-        return Err(miette!("--watch: the outputs in {from} do not change; --watch is only for --from slurm"));
+        return Err(miette!(
+            "--watch: the outputs in {from} do not change; --watch is only for --from slurm and --from sge"
+        ));
     }
     if pause < MIN_PAUSE {
         return Err(miette!(
@@ -220,6 +225,11 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     queue.remarks.extend(queue.past_missing.take().filter(|_| learns));
     queue.remarks.extend(makespan_formats::Clock::unknown_here());
     let clock = QueueClock::new(queue.now);
+    if options.what_if.is_some() && queue.is_grid_engine() {
+        return Err(miette!(
+            "--what-if: the words describe jobs of Slurm, but {from} is a Grid Engine; remove --what-if"
+        ));
+    }
     if let Some(stated) = &options.what_if {
         return what_if::answer(queue, stated, from, options, &clock);
     }

@@ -30,23 +30,31 @@ pub enum ClusterSource {
     Named(String),
     /// The cluster of a configuration file (`SLURM_CONF`).
     Configured(PathBuf),
-    /// A folder with saved output of Slurm's commands.
+    /// A running Grid Engine.
+    GridEngine,
+    /// A folder with saved output of the commands of Slurm or of Grid Engine.
     Saved(PathBuf),
 }
 
-/// Returns true if a text names a running Slurm, not a folder.
+/// The word that selects the queue of a running Grid Engine.
+pub const GRID_ENGINE: &str = "sge";
+
+/// Returns true if a text names a running Slurm or Grid Engine, not a folder.
 pub fn is_running(from: &str) -> bool {
-    from == SLURM || from.starts_with("slurm:")
+    from == SLURM || from == GRID_ENGINE || from.starts_with("slurm:")
 }
 
 impl ClusterSource {
-    /// Parses `slurm`, `slurm:NAME`, `slurm:/PATH/slurm.conf` or the path of a folder.
+    /// Parses `slurm`, `slurm:NAME`, `slurm:/PATH/slurm.conf`, `sge` or the path of a folder.
     ///
     /// # Errors
     /// The file or the folder does not exist, or the name is empty.
     pub fn parse(from: &str) -> Result<Self> {
         if from == SLURM {
             return Ok(Self::Usual);
+        }
+        if from == GRID_ENGINE {
+            return Ok(Self::GridEngine);
         }
         match from.strip_prefix("slurm:") {
             Some("") => Err(miette!("--from {from}: write slurm:NAME, or slurm:/PATH/slurm.conf")),
@@ -61,7 +69,7 @@ impl ClusterSource {
             None if from.is_empty() => Err(miette!("--from: a name is empty; remove the extra comma, or write slurm")),
             None if Path::new(from).is_dir() => Ok(Self::Saved(from.into())),
             None => Err(miette!(
-                "--from {from}: this is not a folder; write slurm, slurm:NAME, or a folder with saved output of Slurm's commands"
+                "--from {from}: this is not a folder; write slurm, slurm:NAME, sge, or a folder with saved output of Slurm or Grid Engine"
             )),
         }
     }
@@ -86,6 +94,15 @@ impl ClusterSource {
     fn read_by(&self, commands: Commands, at: Option<i64>, days: u32) -> Result<Queue> {
         let from = self.words();
         let commands = match self {
+            Self::GridEngine => {
+                let mut queue =
+                    Queue::read_grid_engine(&commands).map_err(|error| miette!("--from {from}: {error}"))?;
+                queue.now = at.unwrap_or(queue.now);
+                return Ok(queue);
+            }
+            Self::Saved(folder) if Queue::is_of_grid_engine(folder) => {
+                return Queue::grid_engine_from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"));
+            }
             Self::Saved(folder) => {
                 return Queue::from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"));
             }
@@ -104,6 +121,7 @@ impl ClusterSource {
             Self::Usual => SLURM.to_owned(),
             Self::Named(name) => format!("slurm:{name}"),
             Self::Configured(path) => format!("slurm:{}", path.display()),
+            Self::GridEngine => GRID_ENGINE.to_owned(),
             Self::Saved(folder) => folder.display().to_string(),
         }
     }
@@ -114,6 +132,7 @@ impl ClusterSource {
         match self {
             Self::Named(name) => name.clone(),
             Self::Usual => stated.unwrap_or_else(|| SLURM.to_owned()),
+            Self::GridEngine => GRID_ENGINE.to_owned(),
             Self::Configured(path) | Self::Saved(path) => stated.unwrap_or_else(|| path.display().to_string()),
         }
     }
@@ -122,6 +141,7 @@ impl ClusterSource {
     pub fn sbatch(&self, queue: &Queue) -> String {
         let name = match self {
             Self::Configured(path) => return format!("SLURM_CONF={} sbatch", shell_word(path.as_os_str())),
+            Self::GridEngine => return "qsub".to_owned(),
             Self::Usual => None,
             Self::Named(name) => Some(name.as_str()),
             // Without a database of accounts, Slurm knows no other clusters.

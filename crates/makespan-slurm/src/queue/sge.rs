@@ -1,0 +1,322 @@
+//! Reads the queue of Grid Engine (`qstat -xml`, `qconf`), and writes it as the records that Slurm's commands print.
+//!
+//! Each queue instance, such as `all.q@node1`, becomes a node with the slots of the instance, and each cluster queue
+//! becomes a partition. The printed priority of a job, which contains its tickets and its urgency, orders the jobs. As in
+//! Grid Engine, a job that does not fit now delays no other job.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use roxmltree::{Document, Node};
+
+use super::{ClusterOutput, Queue, Texts};
+use crate::command::{Commands, Program};
+
+/// Setting of a queue that was read from Grid Engine.
+pub(super) const SETTING: &str = "GridEngine";
+
+/// The file with the output of `qstat -f -u '*' -xml -pri -r`.
+const JOBS: &str = "qstat.xml";
+/// The file with the output of `qconf -ssconf`.
+const SCHEDULER: &str = "qconf.ssconf.txt";
+/// The file with the outputs of `qconf -sp` for the parallel environments.
+const ENVIRONMENTS: &str = "qconf.pe.txt";
+
+/// Arguments of `qstat` that list all queue instances and all jobs with their requests.
+const QSTAT: [&str; 6] = ["-f", "-u", "*", "-xml", "-pri", "-r"];
+
+/// Requests that the forecast takes into account.
+const KNOWN_REQUESTS: [&str; 2] = ["h_rt", "slots"];
+
+/// The outputs of Grid Engine's commands.
+#[derive(Debug, Default)]
+struct GridTexts {
+    jobs: String,
+    scheduler: Option<String>,
+    environments: Option<String>,
+}
+
+impl Queue {
+    /// Queries a running Grid Engine. Runs only commands that change nothing.
+    ///
+    /// # Errors
+    /// A command failed, or printed something unknown. The message contains the command.
+    pub fn read_grid_engine(commands: &Commands) -> Result<Self, String> {
+        // Grid Engine prints local times without their zone.
+        let commands = commands.clone().with_variable("TZ", "UTC").with_variable("LC_ALL", "C").sharing_limits();
+        let run = |name: &'static str, arguments: &[&str]| {
+            let printed = commands.run(Program::Named(name), arguments).map_err(|error| error.to_string())?;
+            Ok::<String, String>(printed.out)
+        };
+        let jobs = run("qstat", &QSTAT)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let scheduler = run("qconf", &["-ssconf"]).ok();
+        let names = run("qconf", &["-spl"]).unwrap_or_default();
+        let shown: Option<Vec<String>> =
+            names.split_whitespace().map(|name| run("qconf", &["-sp", name]).ok()).collect();
+        let environments = shown.map(|all| all.concat());
+        queue(&GridTexts { jobs, scheduler, environments }, Some(now)).map_err(|error| format!("qstat -xml: {error}"))
+    }
+
+    /// Reads saved outputs of Grid Engine's commands from files in a folder.
+    ///
+    /// # Errors
+    /// A file cannot be read or is invalid. The message names the file.
+    pub fn grid_engine_from_folder(folder: &Path, now: Option<i64>) -> Result<Self, String> {
+        let path = folder.join(JOBS);
+        let jobs = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let optional = |name: &str| fs::read_to_string(folder.join(name)).ok();
+        let texts = GridTexts { jobs, scheduler: optional(SCHEDULER), environments: optional(ENVIRONMENTS) };
+        queue(&texts, now).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// Returns true if a folder contains saved outputs of Grid Engine.
+    pub fn is_of_grid_engine(folder: &Path) -> bool {
+        folder.join(JOBS).is_file()
+    }
+}
+
+/// Combines the outputs into a queue.
+fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
+    let document = Document::parse(&texts.jobs).map_err(|error| format!("this is not the XML of qstat: {error}"))?;
+    let mut reader = Reader { remarks: Vec::new(), on_one_host: one_host(texts), taken: HashMap::new() };
+    if texts.environments.is_none() {
+        reader.remarks.push(format!(
+            "{ENVIRONMENTS} is missing: parallel jobs are assumed to need all slots on one host; save the output of \
+             `qconf -sp NAME` for each parallel environment"
+        ));
+    }
+    if texts.scheduler.is_none() {
+        reader.remarks.push(format!("{SCHEDULER} is missing: the intervals of the scheduler are assumed"));
+    }
+    let (nodes, partitions) = Reader::instances(&document);
+    if nodes.is_empty() {
+        return Err("it contains no queue instance; save the output of `qstat -f -u '*' -xml -pri -r`".into());
+    }
+    let mut jobs = String::new();
+    let all: Vec<&str> = partitions.iter().map(|(name, _)| name.as_str()).collect();
+    for job in document.descendants().filter(|node| node.has_tag_name("job_list")) {
+        jobs += &reader.job(job, &all.join(","))?;
+    }
+    reader.unknown_requests(&document);
+    let mut lines = String::new();
+    for (name, own) in &partitions {
+        let _ = writeln!(lines, "PartitionName={name} State=UP MaxTime=UNLIMITED Nodes={}", own.join(","));
+    }
+    let mut texts = Texts::default()
+        .with(ClusterOutput::Config, config(texts.scheduler.as_deref().unwrap_or_default()))
+        .with(ClusterOutput::Nodes, nodes)
+        .with(ClusterOutput::Partitions, lines)
+        .with(ClusterOutput::Jobs, jobs);
+    texts.remarks = reader.remarks;
+    texts.queue(now).map_err(|(_, problem)| problem)
+}
+
+/// Returns the settings of Slurm's scheduler that decide as Grid Engine's scheduler does: jobs by priority, each starts
+/// if it fits now, and no job has a reservation.
+fn config(scheduler: &str) -> String {
+    let value = |name: &str| {
+        let mut words = scheduler.lines().map(str::split_whitespace);
+        words.find_map(|mut words| (words.next() == Some(name)).then(|| words.next()).flatten())
+    };
+    let interval = value("schedule_interval").and_then(seconds).unwrap_or(15).max(1);
+    format!(
+        "{SETTING} = yes\nSchedulerType = sched/backfill\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CPU\n\
+         PriorityType = priority/basic\nSchedulerParameters = bf_interval={interval},bf_resolution=1,\
+         bf_max_job_test=1000000,default_queue_depth=1000000,sched_interval=-1,bf_min_prio_reserve=4000000000\n"
+    )
+}
+
+/// Parses a time such as `0:10:0` or `600`.
+fn seconds(text: &str) -> Option<u64> {
+    text.split(':').try_fold(0_u64, |all, part| all.checked_mul(60)?.checked_add(part.parse().ok()?))
+}
+
+/// Returns the parallel environments that need all slots of a job on one host. `None` if the environments are unknown.
+fn one_host(texts: &GridTexts) -> Option<BTreeSet<String>> {
+    let (mut name, mut found) = ("", BTreeSet::new());
+    for line in texts.environments.as_deref()?.lines() {
+        match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["pe_name", own] => name = own,
+            ["allocation_rule", "$pe_slots"] => _ = found.insert(name.to_owned()),
+            _ => {}
+        }
+    }
+    Some(found)
+}
+
+/// Returns the text of a child element.
+fn text<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    let child = node.children().find(|child| child.has_tag_name(name))?;
+    child.text().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Returns a word that cannot be taken for several fields of a record.
+fn word(text: &str) -> String {
+    text.chars().map(|c| if c.is_whitespace() || matches!(c, '=' | ',') { '_' } else { c }).collect()
+}
+
+struct Reader {
+    remarks: Vec<String>,
+    on_one_host: Option<BTreeSet<String>>,
+    /// The number of slots that the jobs read so far hold in each queue instance.
+    taken: HashMap<String, u64>,
+}
+
+/// The queue instances of each cluster queue.
+type Partitions = Vec<(String, Vec<String>)>;
+
+impl Reader {
+    /// Returns the queue instances as records of nodes, and the cluster queues.
+    fn instances(document: &Document<'_>) -> (String, Partitions) {
+        let (mut nodes, mut partitions) = (String::new(), BTreeMap::<String, Vec<String>>::new());
+        for instance in document.descendants().filter(|node| node.has_tag_name("Queue-List")) {
+            let Some(name) = text(instance, "name") else { continue };
+            let count = |key| text(instance, key).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+            let (slots, used) = (count("slots_total"), count("slots_used"));
+            if slots == 0 {
+                continue;
+            }
+            let state = text(instance, "state").unwrap_or_default();
+            let base = if used == 0 {
+                "IDLE"
+            } else if used < slots {
+                "MIXED"
+            } else {
+                "ALLOCATED"
+            };
+            // u: the host does not answer. d, D, E, C, s, S: disabled, in error, suspended.
+            let away = if state.contains('u') {
+                "+DOWN"
+            } else if state.contains(['d', 'D', 'E', 'C', 's', 'S']) {
+                "+DRAIN"
+            } else {
+                ""
+            };
+            let reason = if away.is_empty() { String::new() } else { format!(" Reason=state_{}", word(state)) };
+            let _ = writeln!(nodes, "NodeName={name} CPUTot={slots} CPUAlloc={used} State={base}{away}{reason}");
+            let queue = name.split_once('@').map_or(name, |(queue, _)| queue);
+            partitions.entry(queue.to_owned()).or_default().push(name.to_owned());
+        }
+        (nodes, partitions.into_iter().collect())
+    }
+
+    /// Returns the record of a job. A job on several hosts has a record for each host.
+    fn job(&mut self, job: Node<'_, '_>, all: &str) -> Result<String, String> {
+        let id: u64 = text(job, "JB_job_number")
+            .and_then(|text| text.parse().ok())
+            .ok_or("a job has no JB_job_number; save the output of `qstat -f -u '*' -xml -pri -r`")?;
+        let state = text(job, "state").unwrap_or_default();
+        let slots: u64 = text(job, "slots").and_then(|text| text.parse().ok()).unwrap_or(1);
+        let priority: f64 = text(job, "JAT_prio").and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        let task = text(job, "tasks").map(|tasks| tasks.strip_suffix(":1").unwrap_or(tasks).to_owned());
+        let instance =
+            job.parent().filter(|parent| parent.has_tag_name("Queue-List")).and_then(|own| text(own, "name"));
+        // Slurm gives each task of an array an id of its own.
+        let own_id = match task.as_ref().and_then(|task| task.parse::<u64>().ok()) {
+            Some(task) if instance.is_some() => id.saturating_mul(10_000_000).saturating_add(task),
+            _ => id,
+        };
+        let mut line = format!("JobId={own_id}");
+        if let Some(task) = &task {
+            let _ = write!(line, " ArrayJobId={id} ArrayTaskId={task}");
+        }
+        let name = word(text(job, "full_job_name").or_else(|| text(job, "JB_name")).unwrap_or("job"));
+        let user = word(text(job, "JB_owner").unwrap_or("unknown"));
+        let limit = request(job, "h_rt").and_then(seconds);
+        let limit = limit.map_or("UNLIMITED".to_owned(), |limit| {
+            format!("{}:{:02}:{:02}", limit / 3600, limit / 60 % 60, limit % 60)
+        });
+        // Slurm treats priority 0 as a hold.
+        let number = ((priority * 100_000.0).round() as u64).max(1);
+        let _ = write!(line, " JobName={name} UserId={user}(0) Priority={number} TimeLimit={limit} NumCPUs={slots}");
+        if let Some(at) = text(job, "JB_submission_time") {
+            let _ = write!(line, " SubmitTime={at}");
+        }
+        match instance {
+            Some(instance) => self.running(&mut line, job, instance, state, slots),
+            None => self.pending(&mut line, job, id, state, all),
+        }
+        Ok(line + "\n")
+    }
+
+    fn running(&mut self, line: &mut String, job: Node<'_, '_>, instance: &str, state: &str, slots: u64) {
+        let queue = instance.split_once('@').map_or(instance, |(queue, _)| queue);
+        let word = if state.contains(['s', 'S', 'T']) { "SUSPENDED" } else { "RUNNING" };
+        let first = *self.taken.get(instance).unwrap_or(&0);
+        self.taken.insert(instance.to_owned(), first + slots);
+        let start = text(job, "JAT_start_time").unwrap_or("Unknown");
+        let _ = write!(
+            line,
+            " JobState={word} Partition={queue} StartTime={start} NumNodes=1 NodeList={instance} Nodes={instance} \
+             CPU_IDs={first}-{} Mem=0 GRES=",
+            (first + slots).saturating_sub(1)
+        );
+    }
+
+    fn pending(&mut self, line: &mut String, job: Node<'_, '_>, id: u64, state: &str, all: &str) {
+        let asked: Vec<&str> = job
+            .children()
+            .filter(|child| child.has_tag_name("hard_req_queue"))
+            .filter_map(|child| child.text().map(str::trim))
+            .collect();
+        let queues: BTreeSet<&str> =
+            asked.iter().map(|own| own.split_once('@').map_or(*own, |(queue, _)| queue)).collect();
+        let known = |name: &&str| all.split(',').any(|own| own == *name);
+        let partitions = if !queues.is_empty() && queues.iter().all(known) {
+            queues.into_iter().collect::<Vec<_>>().join(",")
+        } else {
+            if !asked.is_empty() {
+                self.remarks.push(format!("job {id}: its queue request {} is ignored", asked.join(",")));
+            }
+            all.to_owned()
+        };
+        let environment = job.children().find(|child| child.has_tag_name("requested_pe"));
+        let environment = environment.and_then(|node| node.attribute("name"));
+        let is_on_one_host =
+            self.on_one_host.as_ref().is_none_or(|known| environment.is_none_or(|name| known.contains(name)));
+        let nodes = if is_on_one_host { "1-1" } else { "1" };
+        let _ = write!(line, " JobState=PENDING Partition={partitions} NumNodes={nodes}");
+        if let [instance] = asked[..]
+            && instance.contains('@')
+            && !instance.contains("@@")
+        {
+            let _ = write!(line, " ReqNodeList={instance}");
+        }
+        let before: Vec<&str> = job
+            .children()
+            .filter(|child| child.has_tag_name("predecessor_jobs"))
+            .filter_map(|child| child.text().map(str::trim))
+            .collect();
+        if state.contains('E') {
+            self.remarks.push(format!("job {id} is in the error state {state}; `qmod -cj {id}` clears this state"));
+            line.push_str(" Reason=JobHeldAdmin");
+        } else if !before.is_empty() {
+            let _ = write!(line, " Reason=Dependency Dependency=afterany:{}", before.join(":"));
+        } else if state.contains('h') {
+            line.push_str(" Reason=JobHeldUser");
+        } else {
+            line.push_str(" Reason=Resources");
+        }
+    }
+
+    /// Adds a warning about requests that the forecast ignores.
+    fn unknown_requests(&mut self, document: &Document<'_>) {
+        let requests = document.descendants().filter(|node| node.has_tag_name("hard_request"));
+        let names: BTreeSet<&str> = requests.filter_map(|node| node.attribute("name")).collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| !KNOWN_REQUESTS.contains(name)).collect();
+        if !names.is_empty() {
+            self.remarks
+                .push(format!("the requests {} of jobs are ignored: only slots and queues count", names.join(", ")));
+        }
+    }
+}
+
+/// Returns the value of a hard request of a job.
+fn request<'a>(job: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    let is_it = |child: &Node<'_, '_>| child.has_tag_name("hard_request") && child.attribute("name") == Some(name);
+    job.children().find(is_it)?.text().map(str::trim)
+}
