@@ -16,13 +16,17 @@ use crate::Clock;
 use hull::Hulls;
 use longest::{LongestPath, PathStep, Paths};
 
-/// Maximum number of paths that are added to the flow.
+/// Maximum number of paths that are added to the flow if there is no time limit.
 const PATHS: u64 = 300;
+/// Maximum number of paths that are added to the flow if there is a time limit.
+const TIMED_PATHS: u64 = 3000;
+/// The number that determines how fast the mean times and areas follow the choices of the tasks ([`Search::recency`]).
+const RECENT: f64 = 4.0;
 /// Maximum number of paths that are added before the search tries area arcs.
 const WITHOUT: u64 = 40;
 /// Number of paths that are added to the flow even if the instance is very large.
 const MIN_PATHS: u64 = 3;
-/// Approximate maximum number of elementary steps of the whole search.
+/// Approximate maximum number of elementary steps of the whole search if there is no time limit.
 const STEPS_IN_ALL: usize = 1 << 27;
 /// Number of steps of the golden section search for the share of the paths in the bound.
 const STEPS: usize = 14;
@@ -64,11 +68,14 @@ struct Search<'a> {
     first: f64,
     rate: f64,
     flow: Flow,
-    /// For each task, the time of its chosen run. Tasks are in topological order.
+    /// For each task, the mean time of its chosen runs after each path. Recent choices count more. Tasks are in
+    /// topological order.
     times: Vec<f64>,
-    /// For each task, the area of its chosen run, divided by the capacity. Tasks are in topological order. The entry of
-    /// a bag is the area of all its tasks.
+    /// For each task, the mean area of its chosen runs, divided by the capacity. Tasks are in topological order. The entry
+    /// of a bag is the area of all its tasks.
     areas: Vec<f64>,
+    /// The weight of the next choices in these means. The other choices together have the remaining weight.
+    recency: f64,
     /// For each distinct task, its position in the topological order.
     place: Vec<usize>,
 }
@@ -76,16 +83,17 @@ struct Search<'a> {
 /// Returns a flow and a price that nearly maximise the bound.
 ///
 /// The search repeats these steps. First, each task chooses the run with the least cost: the flow through the task
-/// times the time of the run, plus the price times the area of the run. Then the search adds the longest path at these
-/// times to the flow. Finally, it optimises the price again. Paths may also use area arcs, unless there are too many
-/// tasks.
+/// times the time of the run, plus the price times the area of the run. Then the search adds the longest path to the
+/// flow. The length of a path is the sum of the mean times of the runs that its tasks have chosen so far (fictitious
+/// play, G. W. Brown 1951). Finally, the search optimises the price again. Paths may also use area arcs, unless there are
+/// too many tasks.
 ///
 /// Returns `None` if no task holds any amount. Also returns `None` if every task has only one run and the longest path
 /// uses no area arc.
 ///
 /// Complexity: O(r + e) for each path, where r is the number of runs and e is the number of edges. If a path may use
-/// area arcs, the path also takes the time of [`Paths::longest`]. The search adds at most 300 paths. The search ends
-/// earlier if it has used `STEPS_IN_ALL` elementary steps.
+/// area arcs, the path also takes the time of [`Paths::longest`]. Without a time limit, the search adds at most 300 paths,
+/// and ends earlier if it has used `STEPS_IN_ALL` elementary steps. With a time limit, it adds at most 3000 paths.
 pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity, clock: &Clock) -> Option<PathFlow> {
     let rate = holders.rate as f64;
     if holders.rows.is_empty() || rate <= 0.0 {
@@ -102,9 +110,11 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     let mut best: Option<(f64, f64, Flow)> = None;
     let mut share = 0.5;
     let (mut wait, mut next) = (1, 0);
-    for weight in 1..=PATHS {
+    let is_timed = clock.left().is_some();
+    for weight in 1..=if is_timed { TIMED_PATHS } else { PATHS } {
+        search.recency = RECENT / (weight as f64 - 1.0 + RECENT);
         let steps = search.paths.steps() + weight as usize * each;
-        if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
+        if (weight > MIN_PATHS && !is_timed && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
         // Do not use area arcs for the first paths. Each task begins with its fastest run, which has a large area. So
@@ -149,7 +159,7 @@ impl<'a> Search<'a> {
                 (times[place[row]], areas[place[row]]) = (chosen.time, chosen.area * of.count as f64);
             }
         }
-        Self { instance, holders, hulls, paths, first, rate, flow, times, areas, place }
+        Self { instance, holders, hulls, paths, first, rate, flow, times, areas, recency: 1.0, place }
     }
 
     /// Adds the longest path at the current run times and areas to the flow, with the weight `weight`. Returns true if
@@ -216,7 +226,8 @@ impl<'a> Search<'a> {
             sum += through * chosen.time + price * chosen.area + others;
             if choose {
                 let task = self.place[row];
-                (self.times[task], self.areas[task]) = (chosen.time, chosen.area * of.count as f64);
+                self.times[task] += self.recency * (chosen.time - self.times[task]);
+                self.areas[task] += self.recency * (chosen.area * of.count as f64 - self.areas[task]);
             }
         }
         sum
