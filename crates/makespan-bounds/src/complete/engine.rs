@@ -100,6 +100,8 @@ pub(super) struct Engine {
     period: u32,
     since: u32,
     failures: u32,
+    /// The approximate number of elementary steps of propagations by energy since the clock was read.
+    pub(super) work: usize,
     /// The start and the mode of each task in the schedule that guides decisions. Empty if there is no such schedule.
     /// Source: E. Demirović, G. Chu, P. J. Stuckey, DOI 10.1007/978-3-319-98334-9_7.
     pub(super) guide: Vec<(i64, usize)>,
@@ -151,6 +153,7 @@ impl Engine {
             period: 1,
             since: 0,
             failures: 0,
+            work: 0,
             guide: Vec::new(),
             model,
         }

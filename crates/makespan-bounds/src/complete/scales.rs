@@ -10,6 +10,8 @@ use super::task::ModelTask;
 const MAX_AMOUNT: i64 = 64;
 /// Maximum number of scales of one supply, and maximum number of scales of all supplies together.
 const MAX_SCALES: (usize, usize) = (12, 16);
+/// Approximate maximum number of elementary steps to find the scales of a supply.
+const MAX_WORK: usize = 1 << 27;
 /// Maximum number of steps of a scale that rounds amounts down to a few steps.
 const MAX_STEPS: i64 = 5;
 
@@ -61,11 +63,16 @@ pub(super) fn add(scales: &[Scale], model: &mut Model, log: &mut Log) {
     }
 }
 
-/// Returns at most `count` scales of a supply: the scales that prove the largest bounds.
+/// Returns at most `count` scales of a supply: the scales that prove the largest bounds. Returns no scales if the search
+/// would take more than `MAX_WORK` steps.
 fn best(model: &Model, supply: usize, count: usize) -> Vec<Scale> {
     let most = model.supplies[supply].most();
     let own: Held = model.tasks.iter().map(|task| task.amounts[supply].clone()).collect();
     if !(2..=MAX_AMOUNT).contains(&most) || own.iter().flatten().all(|&amount| amount <= 1) {
+        return Vec::new();
+    }
+    let cells = own.len() * own.iter().map(Vec::len).sum::<usize>() * most as usize;
+    if cells * (most / 2 + MAX_STEPS) as usize > MAX_WORK {
         return Vec::new();
     }
     let threshold = |least: i64, amount: i64| match amount {

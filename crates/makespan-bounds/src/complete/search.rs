@@ -28,6 +28,8 @@ const MAX_POINTS: i64 = 1 << 20;
 const MAX_PRICES: usize = 64;
 /// Maximum length of the list of numbers of a certificate. The checker has the same limit.
 const MAX_NUMBERS: usize = 1 << 22;
+/// The approximate number of elementary steps of propagations by energy after which the search reads the clock.
+const UNTIL_CLOCK: usize = 1 << 24;
 /// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;
 
@@ -242,6 +244,12 @@ impl Engine {
         let (mut restart, mut until_restart) = (0, self.restart);
         let mut decisions = 0_u64;
         loop {
+            if self.work > UNTIL_CLOCK {
+                self.work = 0;
+                if work.clock.is_over() {
+                    return Outcome::Unfinished;
+                }
+            }
             if self.propagate().is_err() {
                 self.record_root();
                 if !self.learn() {

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::model::Model;
-use super::{CompleteWork, search, search_in};
+use super::{CompleteWork, scales, search, search_in};
 use crate::Clock;
 
 /// Jobs on up to three processors, with up to two licences.
@@ -233,6 +233,21 @@ fn a_scale_of_tasks_proves_that_tasks_exclude_each_other() {
     assert_eq!(known.makespan(), Time::from_seconds(20));
     let completed = search(&instance, Objective::Makespan, &known, None, work);
     assert_eq!((completed.conflicts, completed.bound.map(|bound| bound.ticks())), (0, Some(Time::from_seconds(20))));
+}
+
+#[test]
+fn large_graphs_of_moldable_tasks_get_no_scales() {
+    // Finding scales for 100 tasks with 40 modes each would take seconds.
+    let jobs = |count: usize| {
+        let profile = || Profile::table((1..=40).map(|width| Time::from_seconds(100 - width)).collect()).unwrap();
+        let job = |number: usize| Job::new(number.to_string(), profile());
+        std::iter::once(job(0)).chain((1..count).map(|number| job(number).with_after(["0"]))).collect()
+    };
+    let scales = |count| {
+        let instance = Instance::new(Platform::flat(64).unwrap(), jobs(count), vec![]).unwrap();
+        scales::all(&Model::new(&instance, Objective::Makespan, Time::TICKS_PER_SECOND).unwrap()).len()
+    };
+    assert_eq!((scales(5) > 0, scales(100)), (true, 0));
 }
 
 #[test]

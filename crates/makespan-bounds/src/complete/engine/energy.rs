@@ -3,6 +3,9 @@
 
 use super::{Engine, Literal, Propagated, Step};
 
+/// Approximate maximum number of elementary steps of a propagation by energy.
+const MAX_WORK: usize = 1 << 26;
+
 /// The remaining starts and modes of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::complete) struct StartWindow {
@@ -162,16 +165,28 @@ impl Engine {
 
     /// Checks periods that begin at the earliest start of a task. Consider the energy of the tasks as a function of the
     /// end of the period. Each period ends at an instant at which this function begins to grow more slowly. For tasks
-    /// with one remaining mode, a sweep over the ends computes the energy in O(n^2 log n) for each supply.
+    /// with one remaining mode, a sweep over the ends computes the energy in O(n^2 log n) for each supply. If this would
+    /// take more than `MAX_WORK` steps, examines no scales, or nothing at all.
     pub(in crate::complete) fn by_energy(&mut self) -> Propagated {
         let mut starts: Vec<i64> = (0..self.tasks()).map(|task| self.earliest(task)).collect();
         starts.sort_unstable();
         starts.dedup();
         let (several, single): (Vec<usize>, Vec<usize>) =
             (0..self.tasks()).partition(|&task| self.first_mode(task) < self.last_mode(task));
+        let modes: usize = several.iter().map(|&task| self.last_mode(task) + 1 - self.first_mode(task)).sum();
+        let each = starts.len() * (several.len() * modes + self.tasks());
+        let supplies = if each * self.scarce.len() <= MAX_WORK { self.model.supplies.len() } else { self.model.own };
+        let count = self.scarce.iter().filter(|&&supply| supply < supplies).count();
+        if each * count > MAX_WORK {
+            return Ok(());
+        }
+        self.work += each * count;
         let mut changes: Vec<(i64, i64)> = Vec::new();
         for at in 0..self.scarce.len() {
             let supply = self.scarce[at];
+            if supply >= supplies {
+                continue;
+            }
             for &from in &starts {
                 changes.clear();
                 for &task in &single {
