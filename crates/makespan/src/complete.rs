@@ -14,10 +14,11 @@ use crate::choice::{minimised, scheduler};
 /// The usual shares of the time limit. The complete search runs before and after the main part of planning, which is
 /// the requested algorithm.
 const SHARES: Shares = Shares { before: 0.15, after: 0.2 };
-/// The shares for instances with at most `FEW` tasks. The optimum of these instances is nearly always proved, and the
-/// main part of planning gains little.
+/// The shares for instances with at most `FEW` tasks, or at most `FEW_FREE` tasks if no task depends on another task. The
+/// optimum of these instances is often proved, and the main part of planning gains little.
 const LARGE_SHARES: Shares = Shares { before: 0.4, after: 0.2 };
 const FEW: u64 = 15;
+const FEW_FREE: u64 = 20;
 /// The shares for instances with more than `MANY` tasks, if no task depends on another task. The optimum of these
 /// instances is seldom proved.
 const SMALL_SHARES: Shares = Shares { before: 0.05, after: 0.05 };
@@ -55,6 +56,7 @@ impl Shares {
     pub(crate) fn of(instance: &Instance, time: Option<Duration>) -> Self {
         match instance.tasks() {
             ..=FEW => LARGE_SHARES,
+            ..=FEW_FREE if instance.edges().is_empty() => LARGE_SHARES,
             tasks if tasks > MANY && instance.edges().is_empty() => SMALL_SHARES,
             _ if time.is_some_and(|time| time >= LONG) => LONG_SHARES,
             _ => SHARES,
