@@ -70,6 +70,42 @@ fn conditions_that_are_ignored() {
         ]
     "#;
     is_unproved(memory, "makespan", "ignores the nodes on which tasks need resources");
+    // Three processors of a node are too few for two of these jobs.
+    let compact = r#"
+        version = 2
+        platform = { placement = "compact", nodes = [{ name = "a", processors = 3 }, { name = "b", processors = 3 }] }
+        jobs = [
+            { name = "a", time = 3, processors = 2 }, { name = "b", time = 3, processors = 2 },
+            { name = "c", time = 3, processors = 2 },
+        ]
+    "#;
+    is_unproved(compact, "makespan", "ignores the placement of jobs on nodes");
+    // While one processor is open, it is not always the same processor.
+    let closed = r#"
+        version = 2
+        platform = { processors = 2 }
+        unavailable = [{ processors = "0", start = 0, end = 1 }, { processors = "1", start = 2, end = 4 }]
+        jobs = [{ name = "a", time = 5 }, { name = "b", time = 5 }, { name = "c", time = 5 }]
+    "#;
+    is_unproved(closed, "makespan", "ignores which of the processors are unavailable");
+    // Two of the last three tasks run on another node than the first task, or wait.
+    let transfers = r#"
+        version = 2
+        platform = { nodes = [
+            { name = "a", processors = 2 }, { name = "b", processors = 2 }, { name = "c", processors = 2 },
+        ] }
+        [[jobs]]
+        name = "graph"
+        tasks = [
+            { name = "a", time = 1, processors = 2 }, { name = "b", time = 3, processors = 2 },
+            { name = "c", time = 3, processors = 2 }, { name = "d", time = 3, processors = 2 },
+        ]
+        edges = [
+            { from = "a", to = "b", transfer = 1 }, { from = "a", to = "c", transfer = 1 },
+            { from = "a", to = "d", transfer = 1 },
+        ]
+    "#;
+    is_unproved(transfers, "makespan", "ignores transfers between nodes");
     // If the bag starts first, the plan ends at 6 s. But a best-effort bag must not delay a job.
     let best_effort = r#"
         version = 2
