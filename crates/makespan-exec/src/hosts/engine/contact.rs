@@ -48,6 +48,8 @@ pub(super) struct Host {
     pub strangers: BTreeSet<String>,
     /// Ends that the host reported before the session decided which attempts it takes over.
     pub early: BTreeMap<String, AttemptEnd>,
+    /// True if parts of files arrived before the session decided which attempts it takes over. These parts are lost.
+    pub has_missed_files: bool,
     /// The position of the host in the list of the user.
     index: usize,
     /// The number of the current connection.
@@ -73,6 +75,7 @@ impl Host {
             said: String::new(),
             strangers: BTreeSet::new(),
             early: BTreeMap::new(),
+            has_missed_files: false,
             index: probed.index,
             number: 0,
         }
@@ -116,7 +119,7 @@ impl Host {
     }
 
     /// Ends the connection. The planner connects again after a pause.
-    fn hang_up(&mut self) {
+    pub fn hang_up(&mut self) {
         (self.link, self.sender, self.agent) = (None, None, None);
         self.again = Instant::now() + self.pause;
         self.pause = PAUSES.1.min(self.pause * 2);

@@ -48,7 +48,10 @@ impl Hosts {
     /// Stores a part of a file of an attempt.
     pub(super) fn store(&mut self, slot: usize, part: &FilePart) {
         let held = self.by_id.get(&part.id).and_then(|task| self.tasks.get_mut(task));
-        let Some(held) = held.filter(|held| held.slot == slot && held.end.is_none()) else { return };
+        let Some(held) = held.filter(|held| held.slot == slot && held.end.is_none()) else {
+            self.all[slot].has_missed_files |= !self.is_settled;
+            return;
+        };
         if part.file == 0 && part.mode.is_some() {
             held.problem = None;
         }

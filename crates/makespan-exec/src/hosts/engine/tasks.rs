@@ -223,7 +223,13 @@ impl Hosts {
         }
         for slot in 0..self.all.len() {
             self.all[slot].end_strangers();
-            for (id, end) in std::mem::take(&mut self.all[slot].early) {
+            let early = std::mem::take(&mut self.all[slot].early);
+            if self.all[slot].has_missed_files {
+                // After a new connection, the agent sends the files and the ends again.
+                self.all[slot].hang_up();
+                continue;
+            }
+            for (id, end) in early {
                 self.ended(slot, &id, end);
             }
             self.open_if_fit(slot);
