@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::cli::sandbox::Sandbox;
+use crate::cli::workflow::{Task, workflow};
 
 /// Path of the server: it refuses to start by a relative path.
 const SSHD: &str = "/usr/sbin/sshd";
@@ -17,12 +18,16 @@ const SSHD: &str = "/usr/sbin/sshd";
 struct Farm {
     sandbox: Sandbox,
     folder: PathBuf,
+    /// The folder in which runs start.
+    work: PathBuf,
+    /// True if the hosts see an empty folder instead of `work`.
+    is_far: bool,
     servers: Vec<Child>,
 }
 
 impl Farm {
     /// Starts the servers. Returns `None` if OpenSSH's server cannot be installed.
-    fn new(hosts: usize) -> Option<Self> {
+    fn new(hosts: usize, is_far: bool) -> Option<Self> {
         if !Path::new(SSHD).exists() {
             let mut install = Command::new("apt-get");
             install.args(["install", "-y", "--no-install-recommends", "openssh-server"]).stdout(Stdio::null());
@@ -63,8 +68,10 @@ impl Farm {
         // The wrapper replaces only the user's own configuration.
         fs::write(folder.join("bin/ssh"), format!("#!/bin/sh\nexec /usr/bin/ssh -F {at}/config \"$@\"\n")).unwrap();
         fs::set_permissions(folder.join("bin/ssh"), fs::Permissions::from_mode(0o755)).unwrap();
-        let servers = (1..=hosts).map(|host| serve(&folder, host)).collect();
-        let farm = Self { sandbox, folder, servers };
+        let work = sandbox.path(if is_far { "work" } else { "." });
+        fs::create_dir_all(&work).unwrap();
+        let mut farm = Self { sandbox, folder, work, is_far, servers: Vec::new() };
+        farm.servers = (1..=hosts).map(|host| farm.serve(host)).collect();
         (1..=hosts).for_each(|host| farm.await_server(host));
         Some(farm)
     }
@@ -83,7 +90,7 @@ impl Farm {
         let mut command = self.sandbox.command(line);
         let path = format!("{}:{}", self.folder.join("bin").display(), std::env::var("PATH").unwrap());
         let errors = fs::OpenOptions::new().append(true).create(true).open(self.sandbox.path("err")).unwrap();
-        command.env("PATH", path).stdout(Stdio::null()).stderr(errors).spawn().unwrap()
+        command.env("PATH", path).current_dir(&self.work).stdout(Stdio::null()).stderr(errors).spawn().unwrap()
     }
 
     /// Kills a server and the processes of its connections. Agents continue.
@@ -101,8 +108,19 @@ impl Farm {
     }
 
     fn start_server(&mut self, host: usize) {
-        self.servers[host - 1] = serve(&self.folder, host);
+        self.servers[host - 1] = self.serve(host);
         self.await_server(host);
+    }
+
+    fn serve(&self, host: usize) -> Child {
+        let log = fs::File::create(self.folder.join(format!("log{host}"))).unwrap();
+        let mut server = Command::new(if self.is_far { "unshare" } else { SSHD });
+        if self.is_far {
+            let hide = format!("mount -t tmpfs none '{}' && exec \"$@\"", self.work.display());
+            server.args(["--mount", "sh", "-c", &hide, "sh", SSHD]);
+        }
+        server.args(["-D", "-e", "-f"]).arg(self.folder.join(format!("sshd{host}")));
+        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
     }
 
     /// Returns the agents of the run.
@@ -117,7 +135,7 @@ impl Farm {
 
     /// Checks that each job was counted once and that no job ran twice at once.
     fn check(&self, jobs: usize) {
-        let (log, journal) = (self.log(), self.sandbox.read("f/journal.jsonl"));
+        let (log, journal) = (self.log(), fs::read_to_string(self.work.join("f/journal.jsonl")).unwrap());
         let errors = self.sandbox.read("err");
         assert!(!log.contains("twice"), "a job ran twice at once:\n{log}\n{errors}");
         let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
@@ -139,13 +157,6 @@ impl Drop for Farm {
     }
 }
 
-fn serve(folder: &Path, host: usize) -> Child {
-    let mut server = Command::new(SSHD);
-    let log = fs::File::create(folder.join(format!("log{host}"))).unwrap();
-    server.args(["-D", "-e", "-f"]).arg(folder.join(format!("sshd{host}")));
-    server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
-}
-
 fn kill(pid: &str) {
     let _ = Command::new("kill").args(["-9", pid]).stderr(Stdio::null()).status();
 }
@@ -162,17 +173,48 @@ fn line(hosts: usize, jobs: usize, seconds: &str) -> String {
     )
 }
 
-/// Kills servers, agents and planners at random until the run has ended. Returns the numbers of kills.
-fn campaign(kills: usize, jobs: usize, seed: u64) -> Option<[usize; 3]> {
+/// Returns the command line of a workflow in which each job reads and writes a file. The hosts do not share the folder of
+/// the run.
+fn staged_line(farm: &Farm, hosts: usize, jobs: usize) -> String {
+    let (log, lock) = (farm.sandbox.path("log"), farm.sandbox.path("lock"));
+    let (log, lock) = (log.display(), lock.display());
+    let texts: Vec<[String; 4]> = (1..=jobs)
+        .map(|job| {
+            fs::write(farm.work.join(format!("in{job}")), format!("{job}\n")).unwrap();
+            let command = format!(
+                "exec 9>{lock}.{job}; flock -n 9 || echo twice {job} >>{log}; echo begin {job} >>{log}; sleep 1.5; \
+                 cat in{job} in{job} >out{job}; echo end {job} >>{log}"
+            );
+            [format!("t{job}"), command, format!("in{job}"), format!("out{job}")]
+        })
+        .collect();
+    let files: Vec<[[&str; 1]; 2]> =
+        texts.iter().map(|[_, _, read, written]| [[read.as_str()], [written.as_str()]]).collect();
+    let tasks: Vec<Task<'_>> = texts
+        .iter()
+        .zip(&files)
+        .map(|([name, command, ..], [read, written])| (name.as_str(), command.as_str(), &read[..], &written[..]))
+        .collect();
+    fs::write(farm.work.join("w.json"), workflow(&tasks)).unwrap();
+    let names: Vec<String> = (1..=hosts).map(|host| format!("h{host}*2")).collect();
+    let scratch = farm.sandbox.path("scratch");
+    fs::create_dir_all(&scratch).unwrap();
+    format!("run --on ssh:{} --folder f --scratch {} w.json", names.join(","), scratch.display())
+}
+
+/// Kills servers, agents and planners at random until the run has ended. Returns the numbers of kills. If `is_far` is
+/// true, the hosts do not share the folder of the run.
+fn campaign(kills: usize, jobs: usize, seed: u64, is_far: bool) -> Option<[usize; 3]> {
     const HOSTS: usize = 4;
-    let mut farm = Farm::new(HOSTS)?;
+    let mut farm = Farm::new(HOSTS, is_far)?;
+    let line = if is_far { staged_line(&farm, HOSTS, jobs) } else { line(HOSTS, jobs, "1.5") };
     let mut random = seed;
     let mut below = |most: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % most
     };
     let mut counts = [0; 3];
-    let mut planner = farm.start(&line(HOSTS, jobs, "1.5"));
+    let mut planner = farm.start(&line);
     let begun = Instant::now();
     while counts.iter().sum::<usize>() < kills && planner.try_wait().unwrap().is_none() {
         // Kills during the start of a planner would leave the rest of the run untested.
@@ -201,7 +243,7 @@ fn campaign(kills: usize, jobs: usize, seed: u64) -> Option<[usize; 3]> {
                 planner.kill().unwrap();
                 planner.wait().unwrap();
                 std::thread::sleep(Duration::from_millis(below(800)));
-                planner = farm.start(&line(HOSTS, jobs, "1.5").replacen("run", "run --resume", 1));
+                planner = farm.start(&line.replacen("run", "run --resume", 1));
                 counts[2] += 1;
             }
         }
@@ -210,6 +252,10 @@ fn campaign(kills: usize, jobs: usize, seed: u64) -> Option<[usize; 3]> {
     let status = planner.wait().unwrap();
     assert!(status.success(), "{status}: {}", farm.sandbox.read("err"));
     farm.check(jobs);
+    for job in (1..=jobs).filter(|_| is_far) {
+        let written = fs::read_to_string(farm.work.join(format!("out{job}"))).unwrap_or_default();
+        assert_eq!(written, format!("{job}\n{job}\n"), "the output of job {job} came back");
+    }
     println!("{kills} kills: {} of sshd, {} of agents, {} of planners", counts[0], counts[1], counts[2]);
     Some(counts)
 }
@@ -217,8 +263,16 @@ fn campaign(kills: usize, jobs: usize, seed: u64) -> Option<[usize; 3]> {
 #[test]
 #[ignore = "long: four minutes of kills, needs sshd"]
 fn sixty_kills_of_servers_agents_and_planners_cause_no_fault() {
-    if let Some(counts) = campaign(60, 400, 7) {
+    if let Some(counts) = campaign(60, 400, 7, false) {
         assert!(counts.iter().sum::<usize>() == 60 && counts.iter().all(|&count| count > 10), "{counts:?}");
+    }
+}
+
+#[test]
+#[ignore = "long: two minutes of kills, needs sshd"]
+fn twenty_kills_without_a_shared_folder_cause_no_fault() {
+    if let Some(counts) = campaign(20, 140, 11, true) {
+        assert!(counts.iter().sum::<usize>() == 20, "{counts:?}");
     }
 }
 
@@ -226,7 +280,7 @@ fn sixty_kills_of_servers_agents_and_planners_cause_no_fault() {
 #[test]
 #[ignore = "long: the fence takes a minute, needs sshd"]
 fn jobs_of_an_unplugged_host_end_there_and_run_elsewhere() {
-    let Some(mut farm) = Farm::new(2) else { return };
+    let Some(mut farm) = Farm::new(2, false) else { return };
     let mut planner = farm.start(&line(2, 4, "45"));
     let begun = Instant::now();
     while farm.log().matches("begin").count() < 4 {
