@@ -16,6 +16,8 @@ pub enum RunTarget {
     SlurmJobs,
     /// Pilots of another batch system, with this number of cores each.
     Batch(Box<BatchDescription>, u32),
+    /// One Slurm job for each job, on several clusters. Each cluster is written as in `--from`.
+    SlurmClusters(Vec<String>),
     /// Hosts, with OpenSSH.
     Hosts(Vec<HostSpec>),
 }
@@ -28,11 +30,13 @@ fn target(text: &str) -> Result<RunTarget, String> {
     match text {
         "slurm" => Ok(RunTarget::Slurm),
         "slurm:jobs" => Ok(RunTarget::SlurmJobs),
+        _ if text.starts_with("slurm:") => clusters(text).map(RunTarget::SlurmClusters),
         _ => match text.strip_prefix("ssh:") {
             Some(list) => HostSpec::list(list).map(RunTarget::Hosts),
             None if Path::new(text).is_file() => HostSpec::file(Path::new(text)).map(RunTarget::Hosts),
-            None => Err("write slurm, slurm:jobs, sge*CORES, pbs*CORES, batch:FILE*CORES, ssh:HOST,USER@HOST*CORES,.. or the name of a \
-                         file of hosts".into()),
+            None => Err("write slurm, slurm:jobs, slurm:A,slurm:B, sge*CORES, pbs*CORES, batch:FILE*CORES, \
+                         ssh:HOST,USER@HOST*CORES,.. or the name of a file of hosts"
+                .into()),
         },
     }
 }
@@ -51,16 +55,33 @@ fn batch(text: &str) -> Option<Result<RunTarget, String>> {
     Some(description.and_then(|description| Ok(RunTarget::Batch(Box::new(description), count?))))
 }
 
+/// Parses a list of clusters such as `slurm:east,slurm:/etc/west/slurm.conf`.
+fn clusters(text: &str) -> Result<Vec<String>, String> {
+    let all: Vec<String> = text.split(',').map(str::to_owned).collect();
+    for (at, name) in all.iter().enumerate() {
+        if name.strip_prefix("slurm:").is_none_or(str::is_empty) || name == "slurm:jobs" {
+            return Err(format!(
+                "`{name}` is not a cluster; write slurm:NAME or slurm:/PATH/slurm.conf for each cluster"
+            ));
+        }
+        if all[..at].contains(name) {
+            return Err(format!("`{name}` occurs twice; name each cluster once"));
+        }
+    }
+    Ok(all)
+}
+
 #[derive(Args, Clone)]
 pub struct SlurmOptions {
-    /// Run on other machines: slurm, slurm:jobs, sge*CORES, batch:FILE*CORES, ssh:HOST,USER@HOST*CORES,.. or a file of hosts
+    /// Run on other machines: slurm, slurm:jobs, slurm:A,slurm:B, sge*CORES, ssh:HOST,.. or a file of hosts
     ///
     /// On Slurm, the folder of the run must be visible on all nodes. slurm starts the jobs in pilots, which are allocations of
     /// Slurm. Within an allocation, it uses the nodes of this allocation. slurm:jobs submits one Slurm job for each
-    /// job. sge*8 starts the jobs in pilots of Grid Engine with 8 cores each, and pbs*8 in pilots of PBS; FILE
-    /// describes another batch system; see docs/how-to/batch.md. ssh starts the jobs on hosts with OpenSSH. A file of
-    /// hosts has one host on each line: the name, the number of cores, directory=DIR and tags=A,B; see
-    /// docs/how-to/hosts.md
+    /// job. slurm:A,slurm:B submits each job to the cluster on which the plan places it; each cluster is written as in
+    /// queue --from. sge*8 starts the jobs in pilots of Grid Engine with 8 cores each, and pbs*8 in pilots of PBS;
+    /// batch:FILE*8 uses the batch system that FILE describes; see docs/how-to/batch.md. ssh:HOST,USER@HOST*CORES,.. starts
+    /// the jobs on hosts with OpenSSH. A file of hosts has one host on each line: the name, the number of cores,
+    /// directory=DIR and tags=A,B; see docs/how-to/hosts.md
     #[arg(help_heading = "Other machines", long, value_name = "MACHINES", value_parser = target)]
     pub on: Option<RunTarget>,
     /// With --on slurm, nodes of a pilot; with another batch system, number of pilots [default: 1]

@@ -25,7 +25,7 @@ pub fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Optio
             cluster.remarks.iter().for_each(|remark| complain(&format!("note: {remark}")));
             Ok((cluster.platform.clone(), Some(cluster)))
         }
-        Some(RunTarget::SlurmJobs) => Err(miette!(
+        Some(RunTarget::SlurmJobs | RunTarget::SlurmClusters(_)) => Err(miette!(
             "a service starts its jobs in pilots, and keeps the pilots while jobs wait or run; write --on slurm"
         )),
         Some(RunTarget::Batch(..) | RunTarget::Hosts(_)) => Err(miette!(

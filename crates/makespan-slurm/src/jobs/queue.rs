@@ -21,9 +21,10 @@ pub(super) enum ThreadRequest {
 /// An answer of the threads.
 #[derive(Debug)]
 pub(super) enum ThreadAnswer {
-    Submitted(TaskId, String, Result<u64, CommandError>),
-    /// The queue, with the time of the query.
-    Queue(Instant, Result<Snapshot, String>),
+    /// The answer of a cluster to a submission.
+    Submitted(usize, TaskId, String, Result<u64, CommandError>),
+    /// The queue of a cluster, with the time of the query.
+    Queue(usize, Instant, Result<Snapshot, String>),
 }
 
 /// A job of this run.
@@ -47,19 +48,21 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Starts the threads. The names of the run's jobs end with `mark`.
-    pub fn begin(batch: &BatchSystem, mark: &str, heard: &Sender<ThreadAnswer>) -> Self {
+    /// Starts the threads of the cluster with the position `cluster`. The names of the run's jobs end with `mark`.
+    pub fn begin(cluster: usize, batch: &BatchSystem, mark: &str, heard: &Sender<ThreadAnswer>) -> Self {
         let (wishes, wanted) = mpsc::channel();
         let (questions, asked) = mpsc::channel::<()>();
         let (one, other) = (batch.clone(), batch.clone().with_patience(Duration::ZERO));
         let (told, answer, own, mark) = (heard.clone(), heard.clone(), mark.to_owned(), mark.to_owned());
-        let submitter =
-            thread::Builder::new().name("sbatch".into()).spawn(move || submit(&one, &own, &wanted, &told)).ok();
+        let submitter = thread::Builder::new()
+            .name("sbatch".into())
+            .spawn(move || submit(cluster, &one, &own, &wanted, &told))
+            .ok();
         let watch = move || {
             while asked.recv().is_ok() {
                 let at = Instant::now();
                 if answer
-                    .send(ThreadAnswer::Queue(at, snapshot(&other, &mark).map_err(|error| error.to_string())))
+                    .send(ThreadAnswer::Queue(cluster, at, snapshot(&other, &mark).map_err(|error| error.to_string())))
                     .is_err()
                 {
                     return;
@@ -92,14 +95,20 @@ impl Queue {
     }
 }
 
-fn submit(batch: &BatchSystem, mark: &str, wanted: &Receiver<ThreadRequest>, told: &Sender<ThreadAnswer>) {
+fn submit(
+    cluster: usize,
+    batch: &BatchSystem,
+    mark: &str,
+    wanted: &Receiver<ThreadRequest>,
+    told: &Sender<ThreadAnswer>,
+) {
     while let Ok(wish) = wanted.recv() {
         match wish {
             ThreadRequest::Submit { task, id, options, line } => {
                 let name = format!("{id}{mark}");
                 let request = JobRequest { name: &name, size: None, time: None, logs: None };
                 let submitted = batch.submit(&request, &options, &line);
-                let _ = told.send(ThreadAnswer::Submitted(task, id, submitted));
+                let _ = told.send(ThreadAnswer::Submitted(cluster, task, id, submitted));
             }
             ThreadRequest::Cancel(ids) => cancel(batch, mark, &ids),
         }

@@ -93,12 +93,17 @@ pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, mem
     // If all nodes are equally fast, Slurm may choose any nodes with these resources.
     if !platform.has_unit_speed() || instance.profile(task).machine_times().is_some() {
         let names: Vec<&str> =
-            platform.parts(processors).iter().map(|&(node, _)| platform.nodes()[node].name.as_str()).collect();
+            platform.parts(processors).iter().map(|&(node, _)| own_name(&platform.nodes()[node].name)).collect();
         if names.len() <= shape.nodes as usize {
             options.push(format!("--nodelist={}", names.join(",")));
         }
     }
     options
+}
+
+/// Returns the name of a node in its cluster. With several clusters, the plan adds the name of the cluster and a colon.
+pub fn own_name(node: &str) -> &str {
+    node.rsplit(':').next().unwrap_or(node)
 }
 
 /// Margin in seconds that is added to the walltime of a job. The sum is the job's time limit in Slurm. With this

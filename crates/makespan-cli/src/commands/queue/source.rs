@@ -93,7 +93,7 @@ impl ClusterSource {
 
     fn read_by(&self, commands: Commands, at: Option<i64>, days: u32) -> Result<Queue> {
         let from = self.words();
-        let commands = match self {
+        match self {
             Self::GridEngine => {
                 let mut queue =
                     Queue::read_grid_engine(&commands).map_err(|error| miette!("--from {from}: {error}"))?;
@@ -106,13 +106,21 @@ impl ClusterSource {
             Self::Saved(folder) => {
                 return Queue::from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"));
             }
-            Self::Usual => commands,
-            Self::Named(name) => commands.with_cluster(name),
-            Self::Configured(path) => commands.with_variable("SLURM_CONF", path),
-        };
+            Self::Usual | Self::Named(_) | Self::Configured(_) => (),
+        }
+        let commands = self.commands(commands);
         let mut queue = Queue::read(&commands, days).map_err(|error| miette!("--from {from}: {error}"))?;
         queue.now = at.unwrap_or(queue.now);
         Ok(queue)
+    }
+
+    /// Makes commands use this cluster. The commands of other sources do not change.
+    pub fn commands(&self, commands: Commands) -> Commands {
+        match self {
+            Self::Saved(_) | Self::GridEngine | Self::Usual => commands,
+            Self::Named(name) => commands.with_cluster(name),
+            Self::Configured(path) => commands.with_variable("SLURM_CONF", path),
+        }
     }
 
     /// Returns the text that selects this cluster in `--from`.

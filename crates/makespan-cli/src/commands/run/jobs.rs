@@ -2,19 +2,20 @@
 //! time limits of the jobs.
 
 mod later;
+mod members;
 
 use std::path::Path;
 use std::time::Duration;
 
-use makespan_core::{Instance, Platform, Schedule, Time};
+use makespan_core::{Instance, Placement, Platform, Schedule, Time};
 use makespan_formats::{Language, read_platform, write_instance};
-use makespan_slurm::batch::BatchSystem;
 use makespan_slurm::engine::this_program;
-use makespan_slurm::jobs::{JobsOptions, SlurmJobEngine, inexpressible, occupied};
-use makespan_slurm::{Commands, OptionalLimit, duration};
+use makespan_slurm::jobs::{JobsOptions, SlurmJobEngine, inexpressible};
+use makespan_slurm::{OptionalLimit, Partition, duration};
 use miette::{Result, miette};
 
 pub use later::LaterPlan;
+use members::MemberCluster;
 
 use super::cluster::slurm_time;
 use super::source::within_nodes;
@@ -25,10 +26,11 @@ use crate::output::{complain, write_file};
 /// File in the folder of a run that stores the platform with which the run began.
 const PLATFORM: &str = "jobs/platform.json";
 
-/// The cluster to which a run submits its tasks as jobs.
+/// The clusters to which a run submits its tasks as jobs.
 pub struct ClusterOfJobs {
     pub platform: Platform,
-    commands: Commands,
+    /// The clusters, at least one.
+    members: Vec<MemberCluster>,
     /// Options of `sbatch` for each job.
     options: Vec<String>,
     /// Default time limit of a job without a walltime, in seconds: the option `--time`, or the default of the
@@ -40,8 +42,8 @@ pub struct ClusterOfJobs {
 }
 
 impl ClusterOfJobs {
-    /// Returns the cluster that the options select.
-    pub fn of(options: &RunOptions) -> Result<Self> {
+    /// Returns the clusters with these names, or the usual cluster if there are no names.
+    pub fn of(options: &RunOptions, names: &[String]) -> Result<Self> {
         let slurm = &options.slurm;
         if slurm.nodes.is_some() || slurm.pilots.is_some() {
             return Err(miette!(
@@ -68,8 +70,7 @@ impl ClusterOfJobs {
             ));
         }
         makespan_slurm::check_job_options(&slurm.slurm).map_err(|error| miette!("{error}"))?;
-        let commands = Commands::new().with_teller(complain);
-        let wrong = |error: &dyn std::fmt::Display| miette!("{error}");
+        let mut members = members::named(names)?;
         // A resumed run uses the platform of its first session, because a node that is down now is still part of the
         // cluster.
         let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
@@ -77,23 +78,20 @@ impl ClusterOfJobs {
         let platform = match earlier {
             Some(earlier) => within_nodes(earlier.platform().clone()),
             None => {
-                let machines = commands.machines(slurm.partition.as_deref()).map_err(|error| wrong(&error))?;
+                let machines = members::machines(&members, slurm.partition.as_deref())?;
                 let told = machines.remarks.iter().filter(|_| !options.printing.quiet);
                 told.for_each(|remark| complain(&format!("note: {remark}")));
                 machines.platform
             }
         };
-        let partitions = commands.partitions().map_err(|error| wrong(&error))?.items;
-        let partition = partitions.iter().find(|partition| match &slurm.partition {
-            Some(name) => partition.name == *name,
-            None => partition.is_default,
-        });
+        members::divide(&mut members, &platform)?;
+        let partitions = members::partitions(&members, slurm.partition.as_deref())?;
         let stated = slurm.time.as_ref().map(|time| {
             let read = slurm_time(time).as_deref().and_then(duration).and_then(OptionalLimit::value);
             read.ok_or_else(|| miette!("--time {time}: write a time such as 90m, 2h or 1-12:00:00"))
         });
         let stated = stated.transpose()?;
-        let most = partition.and_then(|partition| partition.max_time.value());
+        let most = partitions.iter().filter_map(|partition| partition.max_time.value()).min();
         if let (Some(stated), Some(most)) = (stated, most)
             && stated > most
         {
@@ -102,12 +100,18 @@ impl ClusterOfJobs {
                  name another --partition"
             ));
         }
-        let default = partition.and_then(|partition| partition.default_time.unwrap_or(partition.max_time).value());
+        let usual = |partition: &Partition| partition.default_time.unwrap_or(partition.max_time).value();
+        let default = partitions.iter().filter_map(usual).min();
         let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
         let named = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
         let sbatch: Vec<String> = named.chain(slurm.slurm.iter().cloned()).collect();
         let (limit, is_stated) = (stated.or(default), stated.is_some());
-        Ok(Self { platform, commands, options: sbatch, limit, is_stated, most })
+        Ok(Self { platform, members, options: sbatch, limit, is_stated, most })
+    }
+
+    /// Returns true if the jobs of the run can move to another cluster.
+    pub fn has_several_clusters(&self) -> bool {
+        self.members.len() > 1
     }
 
     /// Makes a plan in which the other running and pending jobs of the cluster keep their processors. If this is
@@ -120,8 +124,7 @@ impl ClusterOfJobs {
         mut remarks: Vec<String>,
         is_proved: bool,
     ) -> Result<BegunPlan> {
-        let jobs = self.commands.jobs_with_shares().map_err(|error| miette!("{error}"))?.items;
-        let mut closed = occupied(instance.platform(), &jobs);
+        let mut closed = members::occupied_now(&self.members, instance.platform())?;
         if closed.is_empty() {
             return decider.plan(instance, seed, remarks, is_proved);
         }
@@ -144,6 +147,11 @@ impl ClusterOfJobs {
     /// Returns an error if Slurm jobs cannot implement the plan, or if a task takes longer than the time limit of its
     /// job.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+        if self.members.len() > 1 && !instance.platform().has_nodes_of(&self.platform) {
+            return Err(miette!(
+                "with several clusters, the plan uses all of their nodes; remove the machines from the file and the options"
+            ));
+        }
         let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
         if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {
             return Err(miette!(
@@ -152,8 +160,15 @@ impl ClusterOfJobs {
                 node.name
             ));
         }
-        if let Some(reason) = inexpressible(instance, &self.commands).map_err(|error| miette!("{error}"))? {
-            return Err(miette!("{reason}"));
+        for member in self.members.iter().filter(|member| self.members.len() == 1 || member.answers()) {
+            if let Some(reason) = inexpressible(instance, &member.commands).map_err(|error| miette!("{error}"))? {
+                return Err(miette!("{reason}"));
+            }
+        }
+        let is_divided = |at: &&Placement| !self.members.iter().any(|own| at.processors.is_subset(&own.processors));
+        if let Some(at) = schedule.placements().iter().find(is_divided).filter(|_| self.members.len() > 1) {
+            let name = instance.name(at.task);
+            return Err(miette!("job `{name}` needs processors of several clusters; run it on one cluster"));
         }
         let Some(limit) = self.limit else { return Ok(()) };
         for at in schedule.placements() {
@@ -180,7 +195,7 @@ impl ClusterOfJobs {
         write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
         let options = JobsOptions {
             folder: folder.to_owned(),
-            batch: BatchSystem::slurm(Commands::new()).map_err(|error| miette!("{error}"))?,
+            clusters: self.members.iter().map(MemberCluster::for_jobs).collect::<Result<_>>()?,
             program,
             grace,
             options: self.options.clone(),

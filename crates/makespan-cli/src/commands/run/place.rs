@@ -85,7 +85,8 @@ pub fn place_of(options: &RunOptions) -> Result<Box<dyn RunPlace>> {
     Ok(match &options.slurm.on {
         None => Box::new(LocalHost),
         Some(RunTarget::Slurm) => Box::new(Cluster::of(options)?),
-        Some(RunTarget::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
+        Some(RunTarget::SlurmJobs) => Box::new(ClusterOfJobs::of(options, &[])?),
+        Some(RunTarget::SlurmClusters(clusters)) => Box::new(ClusterOfJobs::of(options, clusters)?),
         Some(RunTarget::Batch(description, cores)) => Box::new(ClusterOfBatch::of(options, description, *cores)?),
         Some(RunTarget::Hosts(hosts)) => Box::new(ClusterOfHosts::of(options, hosts)?),
     })

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use makespan_core::TaskId;
 use makespan_exec::engine::{EarlierAttempt, Notice, TakenAttempt};
 
-use super::{SlurmJobEngine, SubmittedAttempt, ThreadRequest};
-use crate::jobs::queue::snapshot;
+use super::{SlurmJobEngine, SubmittedAttempt, ThreadRequest, cluster_of};
+use crate::CommandError;
+use crate::jobs::queue::{Snapshot, snapshot};
 use crate::pilot::{AttemptEnd, AttemptOrder};
 
 /// Time between two checks of attempts that are being ended.
@@ -72,7 +73,7 @@ impl SlurmJobEngine<'_> {
             return false;
         }
         if may_be_there {
-            self.slurm.cancel.push(held.id.clone());
+            self.slurm[held.cluster].cancel.push(held.id.clone());
         }
         self.forget(task);
         true
@@ -88,7 +89,7 @@ impl SlurmJobEngine<'_> {
         // If the request fails, it is repeated.
         let _ = self.board.ask_end(&held.id, kill);
         if kill {
-            self.slurm.cancel.push(held.id.clone());
+            self.slurm[held.cluster].cancel.push(held.id.clone());
         }
     }
 
@@ -104,18 +105,19 @@ impl SlurmJobEngine<'_> {
         for EarlierAttempt { task, files, .. } in earlier {
             let Some((id, order)) = orders.remove(&files.status) else { continue };
             let Some(number) = submissions.get(&id) else { continue };
+            let cluster = cluster_of(&self.options.clusters, &order.processors);
             let is_void = self.board.claimant(&id).is_some_and(|claim| claim.is_void());
             if is_void {
                 // The attempt was withdrawn, but the session ended before it removed the order.
                 self.board.forget(&id);
-                self.slurm.cancel.push(id);
+                self.slurm[cluster].cancel.push(id);
                 continue;
             }
             let held = SubmittedAttempt {
                 is_let_go: true,
                 submitted: Some(Instant::now()),
                 number: *number,
-                ..SubmittedAttempt::new(id, order)
+                ..SubmittedAttempt::new(id, cluster, order)
             };
             self.hold(held);
             self.submissions.has_any = true;
@@ -144,13 +146,13 @@ impl SlurmJobEngine<'_> {
             for id in strangers {
                 if self.board.void(&id) || ended.contains(&id) {
                     self.board.forget(&id);
-                    self.slurm.cancel.push(id);
+                    self.cancel_anywhere(&[id]);
                 } else {
                     left.push(id);
                 }
             }
-            if !self.slurm.cancel.is_empty() {
-                self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));
+            for slurm in self.slurm.iter_mut().filter(|slurm| !slurm.cancel.is_empty()) {
+                slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut slurm.cancel)));
             }
             if left.is_empty() {
                 return;
@@ -160,12 +162,13 @@ impl SlurmJobEngine<'_> {
                 left.iter().for_each(|id| drop(self.board.ask_end(id, kill)));
                 (asked, killed) = (true, kill);
             }
-            if kill && let Ok(there) = snapshot(&self.options.batch, &self.submissions.mark) {
+            if kill && let Ok(there) = self.snapshot_of_all() {
                 // After the end of a job, none of the job's processes exists.
                 for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
                     self.board.forget(id);
                 }
-                self.slurm.cancel.extend(left.iter().filter(|id| there.contains_key(*id)).cloned());
+                let queued: Vec<String> = left.iter().filter(|id| there.contains_key(*id)).cloned().collect();
+                self.cancel_anywhere(&queued);
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(5) {
                 told = true;
@@ -173,5 +176,19 @@ impl SlurmJobEngine<'_> {
             }
             sleep(if kill { GLANCE * 10 } else { GLANCE });
         }
+    }
+
+    /// Cancels the jobs of attempts, in each cluster that has such jobs.
+    fn cancel_anywhere(&mut self, ids: &[String]) {
+        self.slurm.iter_mut().for_each(|slurm| slurm.cancel.extend_from_slice(ids));
+    }
+
+    /// Returns the jobs of this run in all clusters.
+    fn snapshot_of_all(&self) -> Result<Snapshot, CommandError> {
+        let mut all = Snapshot::new();
+        for cluster in &self.options.clusters {
+            all.extend(snapshot(&cluster.batch, &self.submissions.mark)?);
+        }
+        Ok(all)
     }
 }

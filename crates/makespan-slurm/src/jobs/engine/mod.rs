@@ -1,8 +1,10 @@
 //! An engine that runs each task as a Slurm job. It accepts all tasks at once, submits a job for each task, and
 //! reports the end of each task.
 
+mod clusters;
 mod ends;
 mod places;
+mod silent;
 mod submit;
 mod verdict;
 
@@ -16,9 +18,11 @@ use makespan_exec::engine::{
     EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
 };
 
+pub use clusters::JobCluster;
+use clusters::{SlurmSide, cluster_of};
+
 use super::board::{Claim, JobBoard, Submissions};
-use super::queue::{Queue, ThreadAnswer, ThreadRequest, cancel};
-use crate::batch::BatchSystem;
+use super::queue::{ThreadAnswer, ThreadRequest, cancel};
 use crate::pilot::{AttemptEnd, AttemptOrder};
 
 /// Minimum time between two checks of the files.
@@ -40,8 +44,8 @@ const MAX_WAITING: usize = 32;
 pub struct JobsOptions {
     /// The folder of the run, on a file system that all nodes share. The path is absolute.
     pub folder: PathBuf,
-    /// Slurm, with the commands that are used.
-    pub batch: BatchSystem,
+    /// The clusters. Their processors are the processors of the plan.
+    pub clusters: Vec<JobCluster>,
     /// The path of this program on the nodes.
     pub program: PathBuf,
     /// Time between SIGTERM and SIGKILL for a task.
@@ -58,6 +62,8 @@ pub struct JobsOptions {
 #[derive(Debug)]
 struct SubmittedAttempt {
     id: String,
+    /// The position of the cluster.
+    cluster: usize,
     order: AttemptOrder,
     /// The options of `sbatch` for this attempt.
     options: Vec<String>,
@@ -87,12 +93,16 @@ pub struct SlurmJobEngine<'a> {
     instance: &'a Instance,
     options: JobsOptions,
     board: JobBoard,
-    nodes: HashMap<&'a str, usize>,
+    /// The nodes of the plan, by the position of the cluster and the name that the node has there.
+    nodes: HashMap<(usize, &'a str), usize>,
     begun: Instant,
     looked: Instant,
     pause: Duration,
     run: RunSide,
-    slurm: SlurmSide,
+    /// The clusters, in the order of the options.
+    slurm: Vec<SlurmSide>,
+    /// The answers of the threads of all clusters.
+    heard: Receiver<ThreadAnswer>,
     submissions: SubmissionSide,
 }
 
@@ -107,23 +117,6 @@ struct RunSide {
     notices: VecDeque<Notice>,
 }
 
-/// Requests to Slurm, and Slurm's answers.
-#[derive(Debug)]
-struct SlurmSide {
-    queue: Queue,
-    heard: Receiver<ThreadAnswer>,
-    /// True while a query of the queue is running.
-    is_asked: bool,
-    /// Instant of the next query of the queue.
-    ask: Instant,
-    /// The reason, last reported, why Slurm does not answer.
-    mute: Option<String>,
-    /// Instant of the last sign that the controller was unavailable or has forgotten jobs.
-    doubt: Option<Instant>,
-    /// Attempts with jobs to cancel.
-    cancel: Vec<String>,
-}
-
 /// Submitted jobs, and tasks that have not been submitted yet.
 #[derive(Debug)]
 struct SubmissionSide {
@@ -136,9 +129,7 @@ struct SubmissionSide {
     waiting: VecDeque<TaskId>,
     /// The task that is being submitted.
     submitting: Option<TaskId>,
-    /// The largest job id so far.
-    highest: u64,
-    /// Earliest time of the next submission. Set if Slurm has refused a submission.
+    /// Earliest time of the next submission, if the last one failed on this machine.
     again: Option<Instant>,
     has_told_limit: bool,
     /// Number of delayed submissions since tasks were planned.
@@ -174,19 +165,23 @@ impl<'a> SlurmJobEngine<'a> {
         let log = board.make().and_then(|()| board.log_of_submissions()).map_err(wrong)?;
         let mark = mark_of(&options.folder);
         let (sender, heard): (Sender<ThreadAnswer>, Receiver<ThreadAnswer>) = mpsc::channel();
-        let queue = Queue::begin(&options.batch, &mark, &sender);
         let platform = instance.platform();
-        let nodes = platform.nodes().iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let nodes = platform.nodes().iter().enumerate().map(|(at, node)| {
+            let cluster = cluster_of(&options.clusters, &platform.processors_of(at));
+            let prefix = options.clusters.get(cluster).map_or("", |cluster| cluster.prefix.as_str());
+            ((cluster, node.name.strip_prefix(prefix).unwrap_or(&node.name)), at)
+        });
+        let nodes = nodes.collect();
         let now = Instant::now();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let slurm = SlurmSide { queue, heard, is_asked: false, ask: now, mute: None, doubt: None, cancel: Vec::new() };
+        let slurm = options.clusters.iter().enumerate();
+        let slurm = slurm.map(|(at, cluster)| SlurmSide::begin(at, &cluster.batch, &mark, &sender)).collect();
         let submissions = SubmissionSide {
             log,
             mark,
             session: format!("{:x}", since.as_millis()),
             waiting: VecDeque::new(),
             submitting: None,
-            highest: 0,
             again: None,
             has_told_limit: false,
             kept_waiting: 0,
@@ -194,7 +189,7 @@ impl<'a> SlurmJobEngine<'a> {
             stillborn: Some(0),
         };
         let (run, begun, looked, pause) = (RunSide::default(), now, now, SHORTEST);
-        Ok(Self { instance, options, board, nodes, begun, looked, pause, run, slurm, submissions })
+        Ok(Self { instance, options, board, nodes, begun, looked, pause, run, slurm, heard, submissions })
     }
 
     fn tell(&mut self, text: impl Into<String>) {
@@ -227,38 +222,46 @@ impl<'a> SlurmJobEngine<'a> {
             let found = self.look_for_news();
             self.pause = if found { SHORTEST } else { LONGEST.min(self.pause * 2) };
         }
-        if !self.slurm.is_asked
-            && self.slurm.ask <= Instant::now()
-            && self.run.tasks.values().any(|held| held.submitted.is_some())
-        {
-            self.slurm.is_asked = true;
-            self.slurm.queue.ask();
+        for (at, slurm) in self.slurm.iter_mut().enumerate() {
+            let is_there = |held: &SubmittedAttempt| held.cluster == at && held.submitted.is_some();
+            if !slurm.is_asked && slurm.ask <= Instant::now() && self.run.tasks.values().any(is_there) {
+                slurm.is_asked = true;
+                slurm.queue.ask();
+            }
+            if !slurm.cancel.is_empty() {
+                slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut slurm.cancel)));
+            }
         }
-        if !self.slurm.cancel.is_empty() {
-            self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));
-        }
+        self.leave_silent_clusters();
         self.submit_next();
     }
 
     fn take_in(&mut self, heard: ThreadAnswer) {
         match heard {
-            ThreadAnswer::Submitted(task, id, answer) => self.submitted(task, &id, answer),
-            ThreadAnswer::Queue(at, answer) => {
-                self.slurm.is_asked = false;
-                self.slurm.ask = Instant::now() + PAUSE.max(at.elapsed() * TIMES);
+            ThreadAnswer::Submitted(cluster, task, id, answer) => self.submitted(cluster, task, &id, answer),
+            ThreadAnswer::Queue(cluster, at, answer) => {
+                let slurm = &mut self.slurm[cluster];
+                slurm.is_asked = false;
+                slurm.ask = Instant::now() + PAUSE.max(at.elapsed() * TIMES);
                 match answer {
                     Ok(snapshot) => {
-                        if self.slurm.mute.take().is_some() {
-                            self.tell("Slurm answers again");
+                        slurm.silent = None;
+                        if slurm.mute.take().is_some() {
+                            // While the cluster did not answer, jobs may have left it without being cancelled there.
+                            let left = snapshot
+                                .iter()
+                                .filter(|(id, entry)| !self.run.by_id.contains_key(*id) && !entry.state.has_ended());
+                            slurm.cancel.extend(left.map(|(id, _)| id.clone()));
+                            self.tell(format!("{} answers again", self.options.clusters[cluster].name));
                         }
-                        self.judge(at, &snapshot);
+                        self.judge(cluster, at, &snapshot);
                     }
                     Err(text) => {
-                        self.slurm.doubt = Some(Instant::now());
-                        if self.slurm.mute.is_none() {
+                        slurm.doubt = Some(Instant::now());
+                        slurm.silent = slurm.silent.or(Some(at));
+                        if slurm.mute.replace(text.clone()).is_none() {
                             self.tell(format!("{text}; running jobs continue meanwhile"));
                         }
-                        self.slurm.mute = Some(text);
                     }
                 }
             }
@@ -298,7 +301,9 @@ impl Engine for SlurmJobEngine<'_> {
     }
 
     fn takes_more(&self) -> bool {
-        self.submissions.waiting.len() < MAX_WAITING && self.submissions.again.is_none()
+        self.submissions.waiting.len() < MAX_WAITING
+            && self.submissions.again.is_none()
+            && self.slurm.iter().any(|slurm| slurm.again.is_none())
     }
 
     fn wants_new_plan(&mut self) -> bool {
@@ -336,7 +341,7 @@ impl Engine for SlurmJobEngine<'_> {
     fn wait(&mut self, timeout: Duration) -> Option<Notice> {
         let begun = Instant::now();
         loop {
-            while let Ok(heard) = self.slurm.heard.try_recv() {
+            while let Ok(heard) = self.heard.try_recv() {
                 self.take_in(heard);
             }
             if self.run.notices.is_empty() {
@@ -350,7 +355,7 @@ impl Engine for SlurmJobEngine<'_> {
                 return None;
             }
             let next = self.pause.saturating_sub(self.looked.elapsed()).max(Duration::from_millis(1));
-            if let Ok(heard) = self.slurm.heard.recv_timeout(left.min(next)) {
+            if let Ok(heard) = self.heard.recv_timeout(left.min(next)) {
                 self.take_in(heard);
             }
         }
@@ -378,15 +383,19 @@ impl Engine for SlurmJobEngine<'_> {
 /// Cancel the jobs of withdrawn attempts now, because no later answer of Slurm is handled.
 impl Drop for SlurmJobEngine<'_> {
     fn drop(&mut self) {
-        self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));
-        self.slurm.queue.finish();
-        let mut late = Vec::new();
-        while let Ok(heard) = self.slurm.heard.try_recv() {
-            if let ThreadAnswer::Submitted(task, id, Ok(number)) = heard {
+        for slurm in &mut self.slurm {
+            slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut slurm.cancel)));
+            slurm.queue.finish();
+        }
+        let mut late = vec![Vec::new(); self.slurm.len()];
+        while let Ok(heard) = self.heard.try_recv() {
+            if let ThreadAnswer::Submitted(cluster, task, id, Ok(number)) = heard {
                 let _ = self.submissions.log.note(&id, Some(number));
-                late.extend((!self.run.tasks.contains_key(&task)).then_some(id));
+                late[cluster].extend((!self.run.tasks.contains_key(&task)).then_some(id));
             }
         }
-        cancel(&self.options.batch, &self.submissions.mark, &late);
+        for (cluster, late) in self.options.clusters.iter().zip(&late) {
+            cancel(&cluster.batch, &self.submissions.mark, late);
+        }
     }
 }

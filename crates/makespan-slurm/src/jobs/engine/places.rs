@@ -2,7 +2,7 @@
 
 use makespan_core::ProcSet;
 
-use super::{Claim, SlurmJobEngine};
+use super::{Claim, SlurmJobEngine, cluster_of};
 use crate::jobs::set;
 
 impl SlurmJobEngine<'_> {
@@ -10,10 +10,11 @@ impl SlurmJobEngine<'_> {
     /// Otherwise, returns as many free processors of the node.
     pub(super) fn processors_of(&self, claim: &Claim, planned: &ProcSet) -> ProcSet {
         let platform = self.instance.platform();
+        let cluster = cluster_of(&self.options.clusters, planned);
         let mut all = ProcSet::new();
         for (name, cpus) in &claim.nodes {
             // The node was added to the cluster later, so the plan does not contain it.
-            let Some(&node) = self.nodes.get(name.as_str()) else { return planned.clone() };
+            let Some(&node) = self.nodes.get(&(cluster, name.as_str())) else { return planned.clone() };
             let own = platform.processors_of(node);
             let first = own.iter().next().unwrap_or(0);
             let named = set(cpus.iter().map(|cpu| first + cpu));

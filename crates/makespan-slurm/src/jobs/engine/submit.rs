@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use makespan_core::TaskId;
 use makespan_exec::engine::{EngineStart, Notice};
 
-use super::{SlurmJobEngine, SubmittedAttempt, ThreadRequest};
+use super::{SlurmJobEngine, SubmittedAttempt, ThreadRequest, cluster_of};
 use crate::batch::quoted;
 use crate::jobs::shape::{limit_of, needs};
 use crate::pilot::{AttemptOrder, PredecessorAttempt};
@@ -53,7 +53,9 @@ impl SlurmJobEngine<'_> {
             options.push(format!("--begin=now+{}", start.not_before.as_secs() + 1));
         }
         let id = self.id_of(&start.files.status);
-        let held = SubmittedAttempt { options, after: start.after.to_vec(), ..SubmittedAttempt::new(id, order) };
+        let cluster = cluster_of(&self.options.clusters, start.processors);
+        let after = start.after.to_vec();
+        let held = SubmittedAttempt { options, after, ..SubmittedAttempt::new(id, cluster, order) };
         self.hold(held);
         self.submissions.waiting.push_back(start.task);
     }
@@ -70,28 +72,16 @@ impl SlurmJobEngine<'_> {
             return;
         }
         self.submissions.again = None;
-        let Some(&task) = self.submissions.waiting.front() else { return };
-        let Some(held) = self.run.tasks.get(&task) else {
-            self.submissions.waiting.pop_front();
-            return;
-        };
-        if !held.is_let_go {
-            return;
+        let now = Instant::now();
+        for slurm in &mut self.slurm {
+            slurm.again = slurm.again.filter(|&again| again > now);
         }
-        let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
-        for before in held.after.iter().filter(|before| !self.run.succeeded.contains(before)) {
-            // If a predecessor is gone, it is run again, and this task is withdrawn. If the job id of a predecessor is
-            // unknown, its job must be found first.
-            let Some(before) = self.run.tasks.get(before) else { return };
-            let Some(number) = before.number else { return };
-            numbers.push(number.to_string());
-            let AttemptOrder { name, files, claim, .. } = &before.order;
-            attempts.push(PredecessorAttempt {
-                name: name.clone(),
-                status: files.status.clone(),
-                claim: claim.clone(),
-            });
-        }
+        let tasks = &self.run.tasks;
+        self.submissions.waiting.retain(|task| tasks.contains_key(task));
+        // If one cluster or a predecessor delays a task, tasks for other clusters need not wait.
+        let next = self.submissions.waiting.iter().find_map(|&task| Some((task, self.submission(task)?)));
+        let Some((task, (numbers, attempts))) = next else { return };
+        let Some(held) = self.run.tasks.get(&task) else { return };
         let mut options = vec![format!("--output={}", output(&self.board.log(&held.id))), "--open-mode=append".into()];
         if !numbers.is_empty() {
             options.push(format!("--dependency=afterok:{}", numbers.join(":")));
@@ -111,31 +101,62 @@ impl SlurmJobEngine<'_> {
             self.submissions.again = Some(Instant::now() + PAUSE);
             return;
         }
-        self.submissions.waiting.pop_front();
+        self.submissions.waiting.retain(|&other| other != task);
         self.submissions.submitting = Some(task);
-        self.slurm.queue.wish(ThreadRequest::Submit { task, id, options, line });
+        self.slurm[held.cluster].queue.wish(ThreadRequest::Submit { task, id, options, line });
     }
 
-    /// Handles Slurm's answer to a submission.
-    pub(super) fn submitted(&mut self, task: TaskId, id: &str, answer: Result<u64, CommandError>) {
+    /// Returns the ids of the jobs for which the job of a task must wait, with the attempts of these jobs. Returns `None`
+    /// if the task cannot be submitted now. Jobs wait only for jobs in their own cluster, so a predecessor in another
+    /// cluster must have succeeded.
+    fn submission(&self, task: TaskId) -> Option<(Vec<String>, Vec<PredecessorAttempt>)> {
+        let held = self.run.tasks.get(&task).filter(|held| held.is_let_go)?;
+        if self.slurm[held.cluster].again.is_some() {
+            return None;
+        }
+        let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
+        for before in held.after.iter().filter(|before| !self.run.succeeded.contains(before)) {
+            // If a predecessor is gone, it is run again, and this task is withdrawn. If the job id of a predecessor is
+            // unknown, its job must be found first.
+            let before = self.run.tasks.get(before).filter(|before| before.cluster == held.cluster)?;
+            numbers.push(before.number?.to_string());
+            let AttemptOrder { name, files, claim, .. } = &before.order;
+            attempts.push(PredecessorAttempt {
+                name: name.clone(),
+                status: files.status.clone(),
+                claim: claim.clone(),
+            });
+        }
+        Some((numbers, attempts))
+    }
+
+    /// Handles the answer of a cluster to a submission.
+    pub(super) fn submitted(&mut self, cluster: usize, task: TaskId, id: &str, answer: Result<u64, CommandError>) {
         self.submissions.submitting = None;
         if let Ok(number) = &answer {
             self.submissions.has_any = true;
             // If this record is lost, the job can still be found by its name.
             let _ = self.submissions.log.note(id, Some(*number));
         }
-        if let Ok(number) = &answer {
-            if *number <= self.submissions.highest {
-                // The controller has reused a job id. So it has forgotten earlier jobs.
-                self.slurm.doubt = Some(Instant::now());
+        let slurm = &mut self.slurm[cluster];
+        match &answer {
+            Ok(number) => {
+                if *number <= slurm.highest {
+                    // The controller has reused a job id. So it has forgotten earlier jobs.
+                    slurm.doubt = Some(Instant::now());
+                }
+                (slurm.highest, slurm.silent) = (*number, None);
             }
-            self.submissions.highest = *number;
+            Err(error) if error.is_passing() && !is_limit(error) => {
+                slurm.silent = slurm.silent.or(Some(Instant::now()));
+            }
+            Err(_) => {}
         }
         let has_any_there = self.run.tasks.values().any(|held| held.submitted.is_some());
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.id == id) else {
             // The task was withdrawn in the meantime.
             if answer.is_ok() {
-                self.slurm.cancel.push(id.to_owned());
+                slurm.cancel.push(id.to_owned());
             }
             return;
         };
@@ -158,7 +179,8 @@ impl SlurmJobEngine<'_> {
 
     fn postpone(&mut self, task: TaskId, error: &CommandError, limit: bool) {
         self.submissions.waiting.push_front(task);
-        self.submissions.again = Some(Instant::now() + PAUSE);
+        let cluster = self.run.tasks.get(&task).map_or(0, |held| held.cluster);
+        self.slurm[cluster].again = Some(Instant::now() + PAUSE);
         self.submissions.kept_waiting += u32::from(limit);
         if !limit || !std::mem::replace(&mut self.submissions.has_told_limit, true) {
             let text =
@@ -201,9 +223,10 @@ fn clock(seconds: u64) -> String {
 }
 
 impl SubmittedAttempt {
-    pub fn new(id: String, order: AttemptOrder) -> Self {
+    pub fn new(id: String, cluster: usize, order: AttemptOrder) -> Self {
         Self {
             id,
+            cluster,
             order,
             options: Vec::new(),
             after: Vec::new(),

@@ -50,11 +50,11 @@ enum Verdict {
 }
 
 impl SlurmJobEngine<'_> {
-    /// Compares the attempts with the queue at an instant.
-    pub(super) fn judge(&mut self, at: Instant, snapshot: &Snapshot) {
+    /// Compares the attempts in a cluster with its queue at an instant.
+    pub(super) fn judge(&mut self, cluster: usize, at: Instant, snapshot: &Snapshot) {
         // Attempts that have ended since the last check report their own fate.
         self.look_for_news();
-        let due = |held: &SubmittedAttempt| held.submitted.is_some_and(|since| since < at);
+        let due = |held: &SubmittedAttempt| held.cluster == cluster && held.submitted.is_some_and(|since| since < at);
         let open = |held: &&SubmittedAttempt| due(held) && (held.fate.is_none() || held.is_stopped);
         let all: Vec<TaskId> = self.run.tasks.values().filter(open).map(|held| held.order.task).collect();
         for task in all {
@@ -112,7 +112,7 @@ impl SlurmJobEngine<'_> {
                 }
             }
             // A controller that has lost its state may report the end of an earlier job with the same id.
-            JobState::Cancelled if !has_begun && self.is_doubtful() => {
+            JobState::Cancelled if !has_begun && self.is_doubtful(held.cluster) => {
                 Verdict::Lost(format!("its Slurm job {job} was cancelled by a restart of Slurm's controller"))
             }
             JobState::Cancelled if !has_begun => {
@@ -138,13 +138,13 @@ impl SlurmJobEngine<'_> {
         }
     }
 
-    /// Returns true if the controller was unavailable or has forgotten jobs recently.
-    fn is_doubtful(&self) -> bool {
-        self.slurm.doubt.is_some_and(|since| since.elapsed() < DOUBT)
+    /// Returns true if the controller of a cluster was unavailable or has forgotten jobs recently.
+    fn is_doubtful(&self, cluster: usize) -> bool {
+        self.slurm[cluster].doubt.is_some_and(|since| since.elapsed() < DOUBT)
     }
 
     /// Returns true if the job of an attempt has given no sign of life for a while.
-    fn is_silent(&mut self, task: TaskId) -> bool {
+    pub(super) fn is_silent(&mut self, task: TaskId) -> bool {
         let Some(held) = self.run.tasks.get_mut(&task) else { return false };
         if held.claim.is_none() {
             return true;
@@ -172,7 +172,7 @@ impl SlurmJobEngine<'_> {
             Verdict::Goes => {}
             Verdict::Lost(reason) => {
                 let is_stillborn = reason.ends_with(NO_LOG);
-                self.slurm.cancel.push(held.id.clone());
+                self.slurm[held.cluster].cancel.push(held.id.clone());
                 self.lose(task, reason);
                 let count = self.submissions.stillborn.as_mut().filter(|_| is_stillborn);
                 let count = count.map(|count| {

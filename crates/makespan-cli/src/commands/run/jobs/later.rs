@@ -11,6 +11,8 @@ use crate::commands::run::decider::Decider;
 
 /// Minimum time between two plans.
 const PAUSE: Duration = Duration::from_secs(10);
+/// Minimum time between two plans with several clusters.
+const SHORT_PAUSE: Duration = Duration::from_secs(2);
 /// Minimum time between two plans, as a multiple of the computation time of the last plan.
 const TIMES: u32 = 5;
 
@@ -37,7 +39,9 @@ impl<'a> LaterPlan<'a> {
         }
         // If there is no plan that Slurm can execute, the existing plan is kept.
         let planned = self.planned(instance, now, tasks).ok();
-        self.next = Instant::now() + PAUSE.max(begun.elapsed() * TIMES);
+        // Jobs that leave a cluster need a new plan soon, even if the cluster delayed the last plan.
+        let pause = if self.cluster.has_several_clusters() { SHORT_PAUSE } else { PAUSE.max(begun.elapsed() * TIMES) };
+        self.next = Instant::now() + pause;
         planned
     }
 

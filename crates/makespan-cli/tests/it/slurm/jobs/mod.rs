@@ -4,6 +4,7 @@ mod away;
 mod ends;
 mod kills;
 mod later;
+mod several;
 mod sizes;
 
 use super::workspace::{Said, Workspace};

@@ -1,0 +1,69 @@
+//! Runs on two clusters, one of which goes down.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::slurm::cluster::{Cluster, NodeSpec};
+use crate::slurm::processes::of_node;
+use crate::slurm::workspace::{Workspace, table};
+
+/// Number of compound jobs. Each has three tasks.
+const JOBS: usize = 40;
+
+/// Returns compound jobs. Each task appends a line to its own file.
+fn batch() -> String {
+    let job = |job: usize| {
+        let task = |task: usize| {
+            format!(
+                "{{ name = \"t{task}\", time = 2, command = [\"sh\", \"-c\", \"sleep 2; echo done >>log.{job}.{task}\"] }}"
+            )
+        };
+        let tasks: Vec<String> = (0..3).map(task).collect();
+        format!(
+            "[[jobs]]\nname = \"j{job}\"\ntasks = [{}]\nedges = [{{ from = \"t0\", to = \"t1\" }}, {{ from = \"t0\", to = \"t2\" }}]\n",
+            tasks.join(", ")
+        )
+    };
+    format!("version = 2\n{}", (0..JOBS).map(job).collect::<String>())
+}
+
+/// Returns the number of lines that the tasks wrote.
+fn lines(space: &Workspace<'_>) -> usize {
+    let tasks = (0..JOBS).flat_map(|job| (0..3).map(move |task| format!("log.{job}.{task}")));
+    tasks.map(|name| space.read(&name).lines().count()).sum()
+}
+
+/// Ends all daemons and jobs of a cluster at once.
+fn crash(cluster: &Cluster, nodes: usize) {
+    let end = |id: i32| {
+        // A process may have ended by itself.
+        let _ = kill(Pid::from_raw(id), Signal::SIGKILL);
+    };
+    let jobs: Vec<i32> = (0..nodes).flat_map(|node| of_node(cluster, &format!("n{node}"))).collect();
+    end(cluster.controller_id());
+    (0..nodes).map(|node| cluster.node_id(node)).for_each(end);
+    jobs.into_iter().for_each(end);
+}
+
+#[test]
+#[ignore = "long: two real Slurms, one of which goes down"]
+fn jobs_move_to_the_other_cluster_if_one_goes_down() {
+    let started = |lines: &str| Cluster::start_with(&NodeSpec::equal(2, 4), lines);
+    let Some((left, right)) = started("ClusterName=left\n").zip(started("ClusterName=right\n")) else { return };
+    let space = Workspace::new(&right, "jobs-several");
+    space.write("batch.toml", &batch());
+    let on = [&left, &right].map(|one| format!("slurm:{}", one.variable().1.display())).join(",");
+    let run = space.command(&format!("run batch.toml --on {on} --no-history --folder run")).spawn().unwrap();
+    space.wait("a quarter of the tasks is done", || lines(&space) >= 3 * JOBS / 4);
+    let queued = |cluster: &Cluster| cluster.ask("squeue", &["-h", "-o", "%j"]).lines().count();
+    assert!(queued(&left) > 0 && queued(&right) > 0, "both clusters have jobs");
+    crash(&left, 2);
+    let said = space.said(run);
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    said.holds(&["succeeded=120", "does not answer"]);
+    let table = table(&space.path("run"));
+    assert_eq!(table.len(), 3 * JOBS);
+    assert!(table.iter().all(|(_, _, state)| state == "succeeded"), "{table:?}");
+    // A task that was killed together with its cluster had not written its line.
+    assert_eq!(lines(&space), 3 * JOBS, "no task ran twice");
+}
