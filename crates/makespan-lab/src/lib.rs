@@ -17,6 +17,7 @@ mod parallel_graphs;
 mod ptfs;
 mod rcpsp;
 mod statistics;
+mod strategies;
 mod trees;
 
 use error::LabError;

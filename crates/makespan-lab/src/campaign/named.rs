@@ -7,11 +7,12 @@ use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, value_pa
 
 use super::{AnyCampaign, Campaign};
 use crate::{
-    LabError, critical_jobs, demt, domains, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, trees,
+    LabError, critical_jobs, demt, domains, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, strategies,
+    trees,
 };
 
 /// Every campaign.
-const CAMPAIGNS: [Entry; 10] = [
+const CAMPAIGNS: [Entry; 11] = [
     entry::<demt::DemtOptions>(),
     entry::<optimiser::OptimiserOptions>(),
     entry::<hierarchical::HierarchicalOptions>(),
@@ -22,6 +23,7 @@ const CAMPAIGNS: [Entry; 10] = [
     entry::<ptfs::PtfsOptions>(),
     entry::<critical_jobs::CriticalJobsOptions>(),
     entry::<domains::DomainsOptions>(),
+    entry::<strategies::StrategiesOptions>(),
 ];
 
 struct Entry {

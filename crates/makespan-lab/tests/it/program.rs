@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::sandbox::Sandbox;
 
-const CAMPAIGNS: [&str; 10] = [
+const CAMPAIGNS: [&str; 11] = [
     "demt",
     "optimiser",
     "hierarchical",
@@ -15,6 +15,7 @@ const CAMPAIGNS: [&str; 10] = [
     "ptfs",
     "critical-jobs",
     "domains",
+    "strategies",
 ];
 
 #[test]
