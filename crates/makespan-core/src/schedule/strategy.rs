@@ -51,6 +51,9 @@ pub struct Variant {
     pub cost: i128,
     /// Busy time, summed over all processors (see [`busy`]).
     pub busy: Area,
+    /// The last instant at which the first task can start if all tasks are delayed equally and all jobs meet their
+    /// stated deadlines. `None` if no job states a deadline, or if a job misses its deadline without a delay.
+    pub until: Option<Time>,
 }
 
 /// Schedules of which none dominates another. For any two of these schedules, each ends earlier than the other, costs
@@ -63,11 +66,20 @@ pub struct Strategy {
     chains: ChainReport,
 }
 
+/// Returns the instant until which a variant is possible ([`Variant::until`]).
+fn possible_until(instance: &Instance, schedule: &Schedule) -> Option<Time> {
+    let placements = schedule.placements();
+    let slack = |at: &Placement| Some(instance.job_of(at.task).deadline?.ticks() - at.end.ticks());
+    let slack = placements.iter().filter_map(slack).min().filter(|&slack| slack >= 0)?;
+    Some(placements.iter().map(|at| at.start).min()? + Time::from_ticks(slack))
+}
+
 impl Variant {
     /// Creates a variant and computes its figures.
     pub fn new(instance: &Instance, schedule: Schedule) -> Self {
         let (finish, cost, busy) = (schedule.makespan(), cost(instance, &schedule), busy(&schedule));
-        Self { schedule, finish, cost, busy }
+        let until = possible_until(instance, &schedule);
+        Self { schedule, finish, cost, busy, until }
     }
 }
 

@@ -7,7 +7,7 @@ use makespan_formats::report::Section;
 use crate::output::table;
 use crate::summary;
 
-const HEADINGS: [&str; 4] = ["", "end (s)", "cost", "busy (s)"];
+const HEADINGS: [&str; 5] = ["", "end (s)", "cost", "busy (s)", "possible until (s)"];
 
 /// Returns a table of the variants as text.
 pub fn text(strategy: &Strategy) -> String {
@@ -37,7 +37,8 @@ pub fn section(strategy: &Strategy) -> Section {
         title: "Strategy".into(),
         text: "Several schedules to choose from. Compared with any other of them, each schedule ends earlier, costs less or keeps \
                the processors busier. The busy time is the time in which processors run tasks, summed over all processors. The cost is \
-               the sum over all tasks of volume divided by run time."
+               the sum over all tasks of volume divided by run time. A schedule is possible until an instant if all jobs meet their \
+               deadlines when the first task starts at this instant and all other tasks are delayed equally."
             .into(),
         columns: HEADINGS.map(str::to_owned).to_vec(),
         rows: summary::grouped_rows(rows(strategy)),
@@ -54,7 +55,8 @@ fn rows(strategy: &Strategy) -> Vec<Vec<String>> {
     let busy = column(&|variant| summary::amount(Objective::Makespan, variant.busy));
     let row = |at: usize| {
         let chosen = if at == strategy.chosen() { "chosen" } else { "" };
-        vec![chosen.into(), finish[at].clone(), cost[at].clone(), busy[at].clone()]
+        let until = variants[at].until.map_or_else(|| "-".to_owned(), |until| summary::figure(until.seconds()));
+        vec![chosen.into(), finish[at].clone(), cost[at].clone(), busy[at].clone(), until]
     };
     (0..variants.len()).map(row).collect()
 }

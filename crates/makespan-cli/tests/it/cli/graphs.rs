@@ -203,6 +203,18 @@ fn a_strategy_is_written_shown_and_verified() {
     let page = sandbox.read("r.html");
     assert!(page.contains("<h2>Strategy</h2>") && page.contains("Cost and end of each variant"));
     sandbox.makespan("verify g.toml p.json").succeeds();
+    assert!(text.contains("possible until (s)"), "{text}");
+    sandbox.makespan("generate graphs --tasks 14 --seed 4 --deadline 2 --output due.toml").succeeds();
+    sandbox.makespan("plan due.toml --algorithm critical-jobs --output due.json").succeeds();
+    sandbox.makespan("verify due.toml due.json").succeeds();
+    let mut due = sandbox.json("due.json");
+    let until = &mut due["strategy"]["variants"][0]["possible_until"];
+    assert!(until.as_f64() > Some(0.0), "{until}");
+    *until = 0.5.into();
+    sandbox.write("changed.json", due.to_string());
+    let said = sandbox.makespan("verify due.toml changed.json");
+    let problem = "strategy.variants[0]: the stated possible_until is 0.5";
+    assert!(said.status == Some(1) && (said.out.contains(problem) || said.err.contains(problem)), "{said:?}");
     let plan = sandbox.json("p.json");
     let chosen = plan["strategy"]["chosen"].as_u64().unwrap() as usize;
     let variants = plan["strategy"]["variants"].as_array().unwrap();

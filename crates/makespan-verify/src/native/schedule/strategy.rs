@@ -33,6 +33,8 @@ pub struct VariantEntry {
     pub cost: i128,
     /// Stated sum of the busy times of all processors, in ticks.
     pub busy: Area,
+    /// Stated last instant at which the variant can begin, in ticks, if the file states it.
+    pub until: Option<i128>,
     /// The schedule of the variant.
     pub schedule: Schedule,
 }
@@ -44,6 +46,7 @@ impl StrategyEntry {
             finish: variant.finish.ticks().into(),
             cost: variant.cost,
             busy: variant.busy,
+            until: variant.until.map(|until| until.ticks().into()),
             schedule: variant.schedule.clone(),
         };
         let variants = strategy.variants().iter().map(entry).collect();
@@ -66,7 +69,13 @@ impl StrategyEntry {
                 ("cost", Objective::Cost, variant.cost, real.cost),
                 ("busy time", Objective::Makespan, variant.busy, real.busy),
             ];
-            for (name, unit, stated, real) in figures.into_iter().filter(|(_, _, stated, real)| stated != real) {
+            let until = variant.until.map(|stated| {
+                // A stated instant is wrong if the variant is not possible at any instant.
+                ("possible_until", Objective::Makespan, stated, real.until.map_or(-1, |real| real.ticks().into()))
+            });
+            for (name, unit, stated, real) in
+                figures.into_iter().chain(until).filter(|(_, _, stated, real)| stated != real)
+            {
                 let (stated, real) = (unit.decimal(stated), unit.decimal(real));
                 problems.push(format!(
                     "strategy.variants[{at}]: the stated {name} is {stated}, but the placements have {real}"
@@ -96,7 +105,11 @@ impl StrategyEntry {
             let (finish, busy) =
                 (Objective::Makespan.decimal(variant.finish), Objective::Makespan.decimal(variant.busy));
             let cost = Objective::Cost.decimal(variant.cost);
-            write!(writer, "{{\"finish\": {finish}, \"cost\": {cost}, \"busy\": {busy},\n   ")?;
+            write!(writer, "{{\"finish\": {finish}, \"cost\": {cost}, \"busy\": {busy}")?;
+            if let Some(until) = variant.until {
+                write!(writer, ", \"possible_until\": {}", Objective::Makespan.decimal(until))?;
+            }
+            writer.write_all(b",\n   ")?;
             write_placements(instance, &variant.schedule, writer)?;
             write!(writer, "}}")?;
         }
@@ -124,6 +137,8 @@ struct EntryVariant {
     finish: Scalar<String>,
     cost: Scalar<String>,
     busy: Scalar<String>,
+    #[serde(default)]
+    possible_until: Option<Scalar<String>>,
     placements: Vec<PlacementEntry>,
 }
 
@@ -136,6 +151,11 @@ pub(super) fn read(file: &str, entry: Entry, instance: &Instance) -> Result<Stra
             finish: figure("finish", Objective::Makespan, &variant.finish)?,
             cost: figure("cost", Objective::Cost, &variant.cost)?,
             busy: figure("busy", Objective::Makespan, &variant.busy)?,
+            until: variant
+                .possible_until
+                .as_ref()
+                .map(|until| figure("possible_until", Objective::Makespan, until))
+                .transpose()?,
             schedule: Schedule::with_groups(placements(
                 file,
                 &format!("{path}.placements"),
