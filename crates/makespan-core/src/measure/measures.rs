@@ -12,7 +12,7 @@ pub use distribution::Distribution;
 
 use crate::model::{Area, Instance, TaskId, Time, Unavailable, WeightedTime};
 use crate::online::{Outcome, Run, Trace};
-use crate::schedule::Metrics;
+use crate::schedule::{Metrics, utilisation};
 
 /// Measures of a trace. The measures are floats for display and statistics. Times are in seconds.
 ///
@@ -97,7 +97,7 @@ impl Measures {
             flow: Distribution::of_times(ended.iter().map(|run| run.end - release(run)).collect()),
             weighted_completion: weighted.seconds(),
             makespan: makespan.seconds(),
-            utilisation: if open > 0 { used as f64 / open as f64 } else { 0.0 },
+            utilisation: utilisation(used, open),
             backfilled: backfilled(instance, trace),
             interrupted_runs: lost().count(),
             lost_area: lost().map(area).sum::<Area>() as f64 / Time::TICKS_PER_SECOND as f64,

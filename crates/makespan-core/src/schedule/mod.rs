@@ -15,6 +15,7 @@ mod validate;
 pub use builder::ScheduleBuilder;
 pub use chains::{ChainReport, CriticalChain, ResolvedCollision, StartPlace, TaskWindow};
 pub use free_time::FreeTime;
+pub(crate) use objective::utilisation;
 pub use objective::{Metrics, Objective, SeparateEnds};
 pub use pareto::undominated;
 pub use placement::{Placement, Schedule};

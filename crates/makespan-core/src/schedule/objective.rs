@@ -237,9 +237,15 @@ impl Metrics {
             weighted_completion: weighted_completion(instance, schedule).seconds(),
             mean_flow: flows / count,
             mean_bounded_slowdown: slowdowns / count,
-            utilisation: if open > 0 { used as f64 / open as f64 } else { 0.0 },
+            utilisation: utilisation(used, open),
         }
     }
+}
+
+/// Returns the utilisation: the area that tasks use, divided by the area of open processors, or 0 if no processor is
+/// open. Plans, simulations and runs all use this definition.
+pub(crate) fn utilisation(used: Area, open: Area) -> f64 {
+    if open > 0 { used as f64 / open as f64 } else { 0.0 }
 }
 
 /// The ends of best-effort bags and of the other jobs.
