@@ -100,7 +100,7 @@ fn a_job_that_is_started_too_early_runs_nothing() {
     };
     let said = early(second);
     assert_eq!(said.status, Some(125), "{said:#?}");
-    said.holds(&["Slurm has started `b`, and `a`", "has not succeeded"]);
+    said.holds(&["Slurm has started `b`, but its predecessor `a` has not succeeded"]);
     assert!(!space.path("b.begun").exists() && !space.path(&format!("run/jobs/claims/{second}")).exists());
     space.write("go", "");
     let said = space.said(planner);

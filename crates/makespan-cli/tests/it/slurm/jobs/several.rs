@@ -63,7 +63,7 @@ fn jobs_move_to_the_other_cluster_if_one_goes_down() {
     said.holds(&["succeeded=120", "does not answer"]);
     let table = table(&space.path("run"));
     assert_eq!(table.len(), 3 * JOBS);
-    assert!(table.iter().all(|(_, _, state)| state == "succeeded"), "{table:?}");
+    assert!(table.iter().all(|(_, _, state)| state == "COMPLETED_SUCCESSFULLY"), "{table:?}");
     // A task that was killed together with its cluster had not written its line.
     assert_eq!(lines(&space), 3 * JOBS, "no task ran twice");
 }
