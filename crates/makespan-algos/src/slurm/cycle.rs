@@ -83,7 +83,11 @@ impl CycleQueue for SlurmScheduler {
     fn start(&mut self, at: usize, cycle: Cycle) -> bool {
         let bid = self.waiting[at];
         let candidate = *self.candidate(bid);
+        // If an equal request did not fit earlier in this cycle, this job does not fit either.
+        let is_known = self.failed[candidate.shape] == self.look && self.model().jobs[candidate.job].team.is_empty();
+        debug_assert!(!is_known || self.world.find(&self.model().shapes[candidate.shape], None, true).is_none());
         let has_started = match cycle {
+            _ if is_known => false,
             Cycle::Main => {
                 let blocked = std::mem::replace(&mut self.blocked, NodeBits::new(0));
                 let has_started = self.try_start(bid, Some(&blocked), false);
@@ -91,13 +95,7 @@ impl CycleQueue for SlurmScheduler {
                 has_started
             }
             Cycle::Backfill => {
-                // If an equal request did not fit earlier in this cycle, this job does not fit either.
-                let is_known =
-                    self.failed[candidate.shape] == self.look && self.model().jobs[candidate.job].team.is_empty();
-                debug_assert!(
-                    !is_known || self.world.find(&self.model().shapes[candidate.shape], None, true).is_none()
-                );
-                let has_started = !is_known && self.try_start(bid, None, true);
+                let has_started = self.try_start(bid, None, true);
                 if !has_started {
                     self.failed[candidate.shape] = self.look;
                 }
@@ -118,6 +116,19 @@ impl CycleQueue for SlurmScheduler {
             gaps.entry(candidate.job).or_insert(gap);
         }
         false
+    }
+
+    fn fits_idle_nodes(&mut self, at: usize) -> bool {
+        let shape = self.at(at).shape;
+        if self.failed[shape] == self.look {
+            return false;
+        }
+        let fits = self.world.fits_idle_nodes(&self.world.model.shapes[shape]);
+        if !fits {
+            // Such a job does not fit in the backfill cycle either.
+            self.failed[shape] = self.look;
+        }
+        fits
     }
 
     fn block(&mut self, partition: usize) {

@@ -112,6 +112,23 @@ impl World {
         Some(found.into_iter().map(|(site, cpus)| self.hold_of(shape, site, cpus)).collect())
     }
 
+    /// Returns false if reservations prevent that a job of this shape starts now, even if no other job runs.
+    pub(super) fn fits_idle_nodes(&self, shape: &PartitionRequest) -> bool {
+        if self.counts.is_some() {
+            return true;
+        }
+        let set = &self.model.sets[shape.set];
+        let is_closed = |site: usize| self.conflict(shape, site, self.now, false).is_some();
+        let span = self.model.spans[shape.set].clone();
+        let reserved = Common { of: [set, set, &self.taken_later], without: None, span };
+        if !reserved.iter().any(is_closed) {
+            return true;
+        }
+        let rooms = set.iter().filter(|&site| !is_closed(site));
+        let rooms = rooms.filter_map(|site| Some((site, self.model.capacity(shape, site)?)));
+        self.chosen(shape, self.now, rooms).is_some()
+    }
+
     /// Chooses nodes for a request at an instant, with the number of processors on each. `rooms` contains the free nodes in
     /// ascending order, with the number of processors that each can provide.
     pub(super) fn chosen(

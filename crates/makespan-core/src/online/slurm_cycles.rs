@@ -73,7 +73,8 @@ impl CycleRules {
 /// A kind of cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cycle {
-    /// Starts jobs by priority. The first job that does not fit in a partition blocks the partition for later jobs.
+    /// Starts jobs by priority. The first job that does not fit in a partition blocks the partition for later jobs, unless
+    /// reservations prevent its start.
     Main,
     /// Starts each job that delays no job before it, and reserves nodes for the jobs that do not start.
     Backfill,
@@ -137,6 +138,12 @@ pub trait CycleQueue {
 
     /// Starts a job in its partition. Returns false if the job does not fit.
     fn start(&mut self, at: usize, cycle: Cycle) -> bool;
+
+    /// Returns true if a job that does not fit now would fit if no other job ran. Otherwise, reservations take nodes that the
+    /// job needs. As in Slurm 22.05 (`_pick_best_nodes`), such a job does not block its partition.
+    fn fits_idle_nodes(&mut self, _at: usize) -> bool {
+        true
+    }
 
     /// Prevents starts on the nodes of a partition for the rest of a main cycle.
     fn block(&mut self, partition: usize);
@@ -268,7 +275,8 @@ impl SlurmCycles {
             }
             // The next pair may be another way to satisfy the features in the same partition, which may fit.
             let has_more = at < queue.range().end && queue.pair(at) == Some(pair);
-            if !has_more && !pair.has_reservation && self.may_reserve(now, &pair) {
+            let may_block = !has_more && !pair.has_reservation && self.may_reserve(now, &pair);
+            if may_block && queue.fits_idle_nodes(here) {
                 closed[pair.partition] = true;
                 open -= 1;
                 queue.block(pair.partition);

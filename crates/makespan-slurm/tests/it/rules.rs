@@ -413,6 +413,30 @@ proptest! {
             prop_assert!(behind.why().text.contains(" on for job 1,"), "{:?}", behind.why());
         }
     }
+
+    /// A job that does not fit beside a reservation, even if no job runs, does not block lower jobs in the main cycle. Slurm
+    /// 22.05 skips it there (`ESLURM_NODE_NOT_AVAIL`), although the backfill cycle plans it.
+    #[test]
+    fn a_job_that_a_reservation_prevents_does_not_hold_back_lower_jobs(
+        free in 1_u32..6, reserved in 1_u32..4, more in 0_u32..3, less in 0_u32..5, limit in 1_u32..60, is_active in any::<bool>(),
+    ) {
+        let (wide, narrow) = (free + 1 + more.min(reserved - 1), free - less.min(free - 1));
+        let nodes: String = (0..free + reserved).map(|at| node(at as usize, "", at < free)).collect();
+        let jobs = format!(
+            "JobId=100 JobName=r UserId=u(1) Priority=1 JobState=RUNNING StartTime=1000 RunTime=00:00:00 TimeLimit=00:01:00 Partition=p \
+             NodeList=n[0-{}] NumNodes={free} NumCPUs={}\n", free - 1, 4 * free)
+            + &pending(1, &format!("TimeLimit=01:00:00 NumNodes={wide} NumCPUs={}", 4 * wide))
+            + &pending(2, &format!("TimeLimit=00:{limit:02}:00 NumNodes={narrow} NumCPUs={}", 4 * narrow));
+        let begin = if is_active { 900 } else { 1240 };
+        let kept = format!("ReservationName=r StartTime={} EndTime={} Nodes=n[{free}-{}] Users=root State=INACTIVE\n",
+            clock(begin), clock(9000), free + reserved - 1);
+        let queue = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).with(ClusterOutput::Reservations, kept).queue(Some(1000)).unwrap();
+        let expected = by_limits(&queue);
+        prop_assert!(expected[0].outlook.start >= Some(9000), "{:?}", expected[0]);
+        // Before a later reservation, a small job with a short limit may also fit on the nodes that are reserved later.
+        let starts = if !is_active && limit <= 4 && narrow <= reserved { 1000 } else { 1060 };
+        prop_assert_eq!(expected[1].outlook.start, Some(starts), "{:?}", expected[1].why());
+    }
 }
 
 /// This test took minutes when each cycle computed an answer for every similar job again.
