@@ -21,7 +21,7 @@ const GREATEST: f64 = 1e6;
 pub struct DomainsFile {
     /// The domains, at least one.
     pub domains: Vec<DomainEntry>,
-    /// The budgets of jobs in thousandths, by the name of the job.
+    /// The maximum charge for each job, in thousandths of a unit of cost, by the name of the job.
     pub budgets: BTreeMap<String, i64>,
 }
 

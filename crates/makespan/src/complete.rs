@@ -1,5 +1,6 @@
 //! Complete search for the optimum of small instances.
 
+use std::iter;
 use std::time::Duration;
 
 use makespan_algos::Context;
@@ -245,10 +246,13 @@ pub(crate) fn improve(
 /// The rule for best-effort bags, as it appears in a remark. The complete search ignores this rule.
 const BEST_EFFORT: &str = "the rule that best-effort bags must not delay other jobs";
 
+/// Maximum number of tasks of an instance for which a remark states that it has too many tasks for the complete search.
+const MAX_REMARK_TASKS: u64 = 60;
+
 /// Returns a remark that states why the plan is not proved optimal for the objective `aim.sought`, and by which kind of
-/// proof its bound is proved. `reasons` contains
-/// the reasons that two complete searches returned: before and after the main part of planning. Returns `None` if the
-/// plan is proved optimal, or if the instance has too many tasks for a complete search.
+/// proof its bound is proved. `reasons` contains the reasons that two complete searches returned: before and after the
+/// main part of planning. Returns `None` if the plan is proved optimal, or if the instance has too many tasks for any
+/// complete search.
 pub(crate) fn remark(
     instance: &Instance,
     aim: Aim,
@@ -269,8 +273,14 @@ pub(crate) fn remark(
     // The remark names a limit (of time or conflicts) only if there is no other reason.
     let (limits, others): (Vec<_>, Vec<_>) =
         unsupported.into_iter().chain(reasons.into_iter().flatten()).partition(is_limit);
-    let reason = others.into_iter().chain(limits).next().or_else(ignored)?;
-    let is_small = !matches!(reason, Unproved::TooManyTasks(_));
+    let reason = match others.into_iter().chain(limits).next().or_else(ignored)? {
+        // Nearly always, the rule for best-effort bags explains the gap.
+        Unproved::Relaxed(others) if has_best_effort(instance) && others != [BEST_EFFORT] => {
+            Unproved::Relaxed(iter::once(BEST_EFFORT).chain(others).collect())
+        }
+        reason => reason,
+    };
+    let is_small = !matches!(reason, Unproved::TooManyTasks(_)) || instance.tasks() <= MAX_REMARK_TASKS;
     let by = best.map_or_else(String::new, |best| format!("; its bound is proved by {}", best.proof.words()));
     is_small.then(|| format!("the {sought} is not proved optimal: {reason}{by}"))
 }

@@ -8,7 +8,7 @@ type NodesAt = BTreeMap<i64, Vec<u32>>;
 /// The starts and ends of the planned jobs of a cycle.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlanEvents {
-    /// The instants that divide time into the periods of Slurm's backfill cycle.
+    /// The boundaries of the time slots in which a backfill cycle of Slurm counts free nodes (`node_space`).
     pub instants: BTreeSet<i64>,
     /// For each start of a planned job, its nodes.
     starts: NodesAt,

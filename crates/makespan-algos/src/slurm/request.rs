@@ -20,8 +20,8 @@ pub enum Memory {
 pub struct PartitionRequest {
     /// The index in [`super::ClusterModel::sets`] of the nodes that the job may use.
     pub set: usize,
-    /// The index of the nodes that Slurm tests for a plan of the job. They include the nodes of `set`, and more nodes if
-    /// the job names the nodes on which it runs.
+    /// The index in [`super::ClusterModel::sets`] of the nodes that Slurm tests when it plans the job. These nodes include
+    /// the nodes of `set`, and more nodes if the job names the nodes on which it runs.
     pub tested: usize,
     /// The index in [`super::ClusterModel::counted`] of the conditions on some of the job's nodes.
     pub counted: Option<usize>,

@@ -43,7 +43,10 @@ impl fmt::Display for Unproved {
             Self::TooManyTasks(most) => write!(f, "the complete search supports at most {most} tasks"),
             Self::Unsupported(feature) => write!(f, "the complete search does not support {feature}"),
             Self::Relaxed(ignored) if ignored.is_empty() => {
-                write!(f, "the complete search examines a simpler problem, which has a better solution")
+                write!(
+                    f,
+                    "the complete search examines a simpler problem, and its optimum is below the value of the plan"
+                )
             }
             Self::Relaxed(ignored) => write!(f, "the complete search ignores {}", ignored.join(", and ")),
             Self::TimeLimit => {
@@ -64,7 +67,7 @@ mod tests {
         for (reason, text) in [
             (Unproved::TooManyTasks(60), "supports at most 60 tasks"),
             (Unproved::feature("trees of machines"), "does not support trees of machines"),
-            (Unproved::Relaxed(vec![]), "examines a simpler problem, which has a better solution"),
+            (Unproved::Relaxed(vec![]), "examines a simpler problem, and its optimum is below the value of the plan"),
             (Unproved::Relaxed(vec!["a", "b"]), "ignores a, and b"),
             (Unproved::ConflictLimit, "reached its limit on conflicts"),
         ] {

@@ -71,8 +71,8 @@ pub struct SimulateOptions {
     pub threads: Option<usize>,
     /// Simulate a metascheduler over the domains in this TOML file
     ///
-    /// The file states the nodes, the local policy, the price and the log of the owners' jobs of each domain, and the
-    /// budgets of users' jobs. The jobs of users are in the instance. --policy states the metascheduler, such as
+    /// For each domain, the file states the nodes, the local policy, the price and the log of the owner's jobs. The file also
+    /// states the budgets of users' jobs. The jobs of users are in the instance. --policy states the metascheduler, such as
     /// job-flow[late=reject] [default: job-flow]
     #[arg(
         long,

@@ -208,7 +208,8 @@ fn text(options: &StrategiesOptions, runs: &[Run]) -> String {
     text
 }
 
-/// Returns a claim for each policy that is compared with HEFT's plan.
+/// Returns, for each policy except HEFT's plan, the claim that more jobs are in time with the policy than with HEFT's
+/// plan. Returns no claims if the policies do not include HEFT's plan.
 fn claims(options: &StrategiesOptions, runs: &[Run]) -> Vec<Claim> {
     let policies = makespan::split_specs(&options.policies);
     if !policies.iter().any(|policy| policy == HEFT) {

@@ -76,8 +76,8 @@ impl Pilots {
                      jobs share a processor; {}",
                     match self.options.batch.as_slurm() {
                         Some(_) =>
-                            "request whole nodes (remove options on sharing from --slurm), or correct the \
-                                    number of processors in Slurm's configuration",
+                            "request whole nodes (remove options that let jobs share nodes from --slurm), or \
+                             correct the number of processors in Slurm's configuration",
                         None => "state fewer cores in --on",
                     }
                 ),

@@ -123,7 +123,8 @@ impl Reasons<'_> {
         };
         let why =
             WaitReason::new(if closed.is_some() { WaitKind::Reservation } else { WaitKind::Priority }, brief, text);
-        // A job must end before the plan of another job begins. Slurm rounds time limits up to whole minutes.
+        // If the gap ends at the planned start of another job, this job must end at least 1 s before that start. Slurm
+        // rounds time limits up to whole minutes.
         let gap = if kept.is_some() { gap.saturating_sub(1) } else { gap };
         if gap >= 60 && gap < shape.lasts {
             why.with(format!("with a time limit of at most {} it could start now", span(gap as u64 / 60 * 60)))

@@ -167,7 +167,7 @@ impl Proof {
             Self::Paths(proof) => (proof, "paths", "the longest chain of tasks"),
             Self::PathFlow(proof) => (proof, "path_flow", "chains of tasks and the amounts that tasks hold"),
             Self::Deductions(proof) => (proof, "deductions", "deductions that rule out an earlier end"),
-            Self::Refutation(proof) => (proof, "refutation", "a complete search that found no better plan"),
+            Self::Refutation(proof) => (proof, "refutation", "a complete search that found no smaller value"),
             Self::DueBy(proof) => (proof, "due_by", "the jobs with early deadlines"),
             Self::LastJob(proof) => {
                 (proof, "last_job", "the last job, which cannot end before the bound on the makespan")

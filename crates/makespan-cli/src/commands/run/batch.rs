@@ -72,7 +72,8 @@ impl ClusterOfBatch {
         self.batch.name()
     }
 
-    /// Returns an error if a task of the plan takes longer than the shortest pilot, or if the plan has other machines.
+    /// Returns an error if the number of nodes in the plan differs from the number of pilots, or if a task of the plan takes
+    /// longer than the shortest pilot. For a task with a guessed run time, prints a note instead.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         if instance.platform().node_count() != self.pilots.len() {
             return Err(miette!(

@@ -59,7 +59,7 @@ impl Pilots {
             }
             JobStateChange::Runs(left) => {
                 if let Some(seat) = seat {
-                    // Without an answer, the end that the agent of the pilot has reported stays valid.
+                    // If the batch system states no remaining time, keep the end that the agent of the pilot has reported.
                     let ends = left.map(|left| Instant::now() + left).or(self.nodes.seats[seat].ends);
                     if self.nodes.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
                         self.tell(format!("pilot {job} has started"));

@@ -70,7 +70,8 @@ pub fn named(names: &[String]) -> Result<Vec<MemberCluster>> {
         } else {
             commands.with_limit(LIMIT).with_patience(Duration::ZERO)
         };
-        // Positions are shorter than paths, and stay the same when a run is resumed with the same list.
+        // Node names begin with the position of the cluster in --on, because it is shorter than the path of a slurm.conf. A
+        // resumed run with an unchanged --on has unchanged node names.
         let prefix = if is_one { String::new() } else { format!("{}:", at + 1) };
         let (name, processors) = (format!("cluster {text}"), ProcSet::new());
         Ok(MemberCluster { name, prefix, commands, processors, answers: answers.clone() })
