@@ -13,7 +13,7 @@ use crate::toml_document::from_toml;
 
 /// Maximum size of the file after decompression, in bytes.
 const LIMIT: u64 = 1 << 24;
-/// Greatest price and budget.
+/// Maximum of a price and of a budget.
 const GREATEST: f64 = 1e6;
 
 /// The domains of a platform, and the budgets of jobs.

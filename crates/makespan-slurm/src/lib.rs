@@ -1,5 +1,5 @@
-//! Interface to Slurm: runs Slurm's commands, parses their output, and describes a cluster as a platform. Other batch
-//! systems run pilots by their commands ([`batch`]).
+//! Interface to Slurm: runs Slurm's commands, parses their output, and describes a cluster as a platform. The module
+//! [`batch`] submits pilots to other batch systems.
 //!
 //! [`Commands`] runs the commands with a time limit and explains errors. [`Node`], [`Partition`] and [`Job`] are
 //! parsed from the output. The crate links no library of Slurm, so the same binary works with every version of Slurm.

@@ -246,7 +246,7 @@ pub(crate) fn improve(
 /// The rule for best-effort bags, as it appears in a remark. The complete search ignores this rule.
 const BEST_EFFORT: &str = "the rule that best-effort bags must not delay other jobs";
 
-/// Maximum number of tasks of an instance for which a remark states that it has too many tasks for the complete search.
+/// If an instance has more tasks, no remark states that it has too many tasks for the complete search.
 const MAX_REMARK_TASKS: u64 = 60;
 
 /// Returns a remark that states why the plan is not proved optimal for the objective `aim.sought`, and by which kind of
@@ -274,7 +274,7 @@ pub(crate) fn remark(
     let (limits, others): (Vec<_>, Vec<_>) =
         unsupported.into_iter().chain(reasons.into_iter().flatten()).partition(is_limit);
     let reason = match others.into_iter().chain(limits).next().or_else(ignored)? {
-        // Nearly always, the rule for best-effort bags explains the gap.
+        // Nearly always, the gap exists because the complete search ignores the rule for best-effort bags.
         Unproved::Relaxed(others) if has_best_effort(instance) && others != [BEST_EFFORT] => {
             Unproved::Relaxed(iter::once(BEST_EFFORT).chain(others).collect())
         }

@@ -125,7 +125,7 @@ impl CycleQueue for SlurmScheduler {
         }
         let fits = self.world.fits_idle_nodes(&self.world.model.shapes[shape]);
         if !fits {
-            // Such a job does not fit in the backfill cycle either.
+            // If the job does not fit on idle nodes, it does not fit in the backfill cycle either.
             self.failed[shape] = self.look;
         }
         fits

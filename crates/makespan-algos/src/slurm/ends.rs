@@ -32,7 +32,7 @@ impl EndWindow {
         Self { until, length: windows.first, linear: windows.linear }
     }
 
-    /// Extends the window until it contains an instant.
+    /// Extends the window until it contains the instant `at`.
     fn extend(&mut self, at: i64) {
         while self.until < at {
             let more = if self.linear == 0 { self.length } else { self.linear };
@@ -58,9 +58,9 @@ impl RunningEnds {
         }
     }
 
-    /// Returns the groups of running jobs in the order in which Slurm removes them. Only jobs for which `is_usable` returns
-    /// true belong to a group: these jobs hold a node that the pending job may use. A job that runs longer than assumed
-    /// ends immediately after `now`.
+    /// Returns the groups of running jobs in the order in which Slurm removes them. Only jobs for which `is_usable`
+    /// returns true belong to a group: the jobs that hold a node that the pending job may use. If a job still runs
+    /// after its assumed end, it is assumed to end immediately after `now`.
     pub fn groups<F: Fn(usize) -> bool>(&self, now: i64, windows: EndWindows, is_usable: F) -> EndGroups<'_, F> {
         EndGroups { ends: &self.0, next: 0, now, windows, window: None, is_usable }
     }
@@ -82,8 +82,10 @@ impl<F: Fn(usize) -> bool> Iterator for EndGroups<'_, F> {
 
     fn next(&mut self) -> Option<i64> {
         let mut last = None;
-        // A group ends before a job that ends after the window, on whatever nodes this job runs. If the next job runs
-        // elsewhere and ends within the window, the job after it belongs to the group without any test.
+        // After each job of the group, compares the end of the next job with the window, even if the next job is not
+        // usable. If the next job ends after the window, the group is complete. If the next job ends within the window
+        // but is not usable, the first usable job after it belongs to the group, even if this job ends after the
+        // window.
         while let Some(skipped) = self.ends[self.next..].iter().position(|end| (self.is_usable)(end.1 as usize)) {
             let (end, _) = self.ends[self.next + skipped];
             self.next += skipped + 1;

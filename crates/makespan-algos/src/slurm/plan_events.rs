@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nodes by instants.
+/// For each instant, a list of nodes.
 type NodesAt = BTreeMap<i64, Vec<u32>>;
 
 /// The starts and ends of the planned jobs of a cycle.
@@ -23,14 +23,15 @@ impl PlanEvents {
         self.ends.clear();
     }
 
-    /// Adds the plan of one node.
+    /// Adds a planned job on one node.
     pub fn add(&mut self, site: usize, from: i64, until: i64) {
         self.starts.entry(from).or_default().push(site as u32);
         self.ends.entry(until).or_default().push(site as u32);
     }
 
-    /// Divides time at the start and at the end of a plan. Then joins two periods if the planned nodes do not change between
-    /// them. Like Slurm, joins periods only once, near the plan.
+    /// Adds the start and the end of a planned job to the instants. Then searches from the instant before `from` up to
+    /// `until`, and removes the first instant at which the planned nodes do not change. Like Slurm, removes at most one
+    /// instant.
     pub fn divide(&mut self, from: i64, until: i64) {
         self.instants.extend([from, until]);
         let first = self.instants.range(..from).next_back().copied().unwrap_or(from);
@@ -40,7 +41,7 @@ impl PlanEvents {
         }
     }
 
-    /// Returns true if the nodes that planned jobs release at an instant are the nodes that other planned jobs take then.
+    /// Returns true if planned jobs take exactly the nodes that other planned jobs release at an instant.
     fn is_unchanged(&self, at: i64) -> bool {
         let nodes = |of: &NodesAt| of.get(&at).map_or(0, Vec::len);
         let sorted = |of: &NodesAt| {

@@ -1,10 +1,10 @@
 //! Plans pending jobs as Slurm's backfill cycle does.
 //!
-//! Slurm tests a pending job at one instant after another. At each instant, the job may use the nodes on which no
-//! reservation and no planned job overlaps the time limit of the job from this instant on. On these nodes, Slurm removes the
-//! running jobs in groups (`ends.rs`), and takes the end of the first group after which the job fits. If a reservation or a
-//! planned job releases a node before this end, Slurm discards the result, and tests the job again at the release. Source:
-//! `_attempt_backfill` and `_will_run_test` of Slurm 22.05.
+//! Slurm tests a pending job at one instant after another. At each instant, the job may use a node if no reservation
+//! and no planned job uses the node from this instant until the time limit of the job has passed. On these nodes, Slurm
+//! removes the running jobs in groups (`ends.rs`), and takes the end of the first group after which the job fits. If a
+//! reservation or a planned job releases a node before this end, Slurm discards the result, and tests the job again at
+//! the release. Source: `_attempt_backfill` and `_will_run_test` of Slurm 22.05.
 
 use std::ops::Bound;
 
@@ -20,15 +20,15 @@ impl World {
         PlanSearch::new(self, shape).earliest(not_before)
     }
 
-    /// Returns true if a pending job is planned on a site while a job of this shape would run there from the instant `from`
-    /// on. As in Slurm, a plan that starts at the end of this job overlaps this job.
+    /// Returns true if a job of this shape that starts on a site at the instant `from` overlaps a planned job there. As
+    /// in Slurm, a planned job that starts exactly at the end of the job overlaps the job.
     pub(super) fn is_planned(&self, shape: &PartitionRequest, site: usize, from: i64) -> bool {
         let kept = &self.kept[site];
         let until = from.saturating_add(shape.lasts);
         kept[..kept.partition_point(|kept| kept.from <= until)].last().is_some_and(|last| last.until > from)
     }
 
-    /// Returns the number of processors that a site can provide after the ends of all jobs that end until an instant.
+    /// Returns the number of processors that a site can provide after all jobs have ended that end by the instant `at`.
     fn room_by(&self, shape: &PartitionRequest, site: usize, at: i64) -> Option<u32> {
         let mut last = self.room_now(shape, site);
         if self.first_end[site] <= at {
@@ -46,7 +46,7 @@ impl World {
 struct PlanSearch<'a> {
     world: &'a World,
     shape: &'a PartitionRequest,
-    /// The nodes that Slurm tests and that are reserved at some time.
+    /// The nodes that Slurm tests for the job and that a reservation contains at any time.
     reserved: Vec<usize>,
     /// The ends of all reservations, in ascending order.
     ends: Vec<i64>,
@@ -68,8 +68,8 @@ impl<'a> PlanSearch<'a> {
 
     fn earliest(&self, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let (world, shape) = (self.world, self.shape);
-        // Slurm plans no job before the nodes are free. So if nodes are released before this bound, only tests at later
-        // instants matter.
+        // Slurm plans no job before enough nodes are free, so the job starts at `bound` or later. If nodes are released
+        // before `bound`, Slurm discards the result of the test. So skip the test, and continue at the release.
         let bound = world.ignoring_closed(|| world.earliest(shape, not_before))?.0;
         let mut at = world.opens(shape, i64::MIN);
         loop {
@@ -96,7 +96,7 @@ impl<'a> PlanSearch<'a> {
     }
 
     /// Returns the first instant after `at` at which a planned job or a reservation releases a node of the partition.
-    /// Like Slurm, searches until the end of the first period that begins after the end of the job.
+    /// Like Slurm, searches until the end of the first period that begins after a job started at `at` would end.
     fn next_release(&self, at: i64) -> Option<i64> {
         let (world, shape) = (self.world, self.shape);
         let set = &world.model.sets[shape.tested];
@@ -132,7 +132,7 @@ impl<'a> PlanSearch<'a> {
         released.into_iter().chain(opened.filter(|&opened| opened < window)).min()
     }
 
-    /// Returns the nodes on which no reservation and no planned job overlaps the job from the instant `at` on.
+    /// Returns the nodes on which no reservation and no planned job overlaps the job if it starts at the instant `at`.
     fn available(&self, at: i64) -> NodeBits {
         let (world, shape) = (self.world, self.shape);
         let set = &world.model.sets[shape.tested];
@@ -269,9 +269,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Plans jobs in the order of their priorities, with and without the last job. The last job changes no other plan. A
-        /// planned job has its nodes for its time limit, unless a reservation of nodes begins after its first test. A job
-        /// that starts now ends before the plans of its nodes begin.
+        /// Plans jobs in the order of their priorities, with and without the last job. The last job changes no other
+        /// plan. A planned job has its nodes until its time limit, unless a reservation of nodes begins after the first
+        /// test of the job. A job that starts now ends before the planned jobs on its nodes start.
         #[test]
         fn lower_jobs_never_change_plans_of_higher_jobs(
             nodes in 2_usize..12,

@@ -112,7 +112,8 @@ impl World {
         Some(found.into_iter().map(|(site, cpus)| self.hold_of(shape, site, cpus)).collect())
     }
 
-    /// Returns false if reservations prevent that a job of this shape starts now, even if no other job runs.
+    /// Returns false if a job of this shape could not start now even if no other job ran, because reservations take
+    /// nodes.
     pub(super) fn fits_idle_nodes(&self, shape: &PartitionRequest) -> bool {
         if self.counts.is_some() {
             return true;

@@ -53,7 +53,7 @@ pub struct World {
     /// For each site, its reservations in the current cycle, in ascending order.
     pub(super) kept: Vec<Vec<NodeReservation>>,
     touched: Vec<usize>,
-    /// The reservations of `kept` by instants.
+    /// The starts and ends of the reservations in `kept`.
     pub(super) plans: PlanEvents,
     /// True while searches ignore reserved periods of nodes.
     pub(super) ignores_closed: Cell<bool>,

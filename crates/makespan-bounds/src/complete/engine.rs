@@ -100,7 +100,7 @@ pub(super) struct Engine {
     period: u32,
     since: u32,
     failures: u32,
-    /// The approximate number of elementary steps of propagations by energy since the clock was read.
+    /// The approximate number of elementary steps of energy propagation since the clock was last read.
     pub(super) work: usize,
     /// The start and the mode of each task in the schedule that guides decisions. Empty if there is no such schedule.
     /// Source: E. Demirović, G. Chu, P. J. Stuckey, DOI 10.1007/978-3-319-98334-9_7.

@@ -21,8 +21,8 @@ use super::unproved::{DIGITS, Unproved};
 const LIMIT: i64 = 1 << 58;
 /// Maximum total number of modes of all tasks.
 const MAX_MODES: usize = 4096;
-/// Maximum number of dominated allotments between two allotments for which these are modes of their own. The checker has
-/// the same limit.
+/// Maximum number of dominated allotments after an allotment for which the dominated allotments can be separate modes.
+/// The checker has the same limit.
 const MAX_DOMINATED: u32 = 7;
 /// Maximum number of processors of a task.
 const MAX_PROCESSORS: u32 = 1 << 16;
@@ -271,15 +271,15 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
 
 /// The allotments of a mode.
 struct ModeRange {
-    /// The allotments of which the mode has the minimum needs.
+    /// The allotments over which the needs of the mode are minimised.
     own: Range<u32>,
-    /// An allotment that is not dominated, and the dominated allotments that follow. All modes of these allotments have
-    /// the same range.
+    /// An allotment that is not dominated, and the dominated allotments that follow it. All modes of these allotments
+    /// share this range.
     all: Range<u32>,
 }
 
-/// Returns the allotments of each mode of a task. If few dominated allotments follow an allotment, those that need less of
-/// some resource are modes of their own.
+/// Returns the allotments of each mode of a task. If at most `MAX_DOMINATED` dominated allotments follow an allotment,
+/// each dominated allotment that needs less of some resource is a separate mode.
 fn mode_ranges(instance: &Instance, task: TaskId) -> Vec<ModeRange> {
     let (profile, demands) = (instance.profile(task), instance.demands(task));
     let firsts: Vec<u32> = profile.allotments().take(MAX_MODES + 1).collect();

@@ -28,7 +28,7 @@ const MAX_POINTS: i64 = 1 << 20;
 const MAX_PRICES: usize = 64;
 /// Maximum length of the list of numbers of a certificate. The checker has the same limit.
 const MAX_NUMBERS: usize = 1 << 22;
-/// The approximate number of elementary steps of propagations by energy after which the search reads the clock.
+/// Approximate number of elementary steps of energy propagation between two readings of the clock.
 const UNTIL_CLOCK: usize = 1 << 24;
 /// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;

@@ -1,6 +1,6 @@
 //! The tasks of the relaxed problem, and the waits between them.
 
-/// A task with its modes, with times that never increase from one mode to the next. The modes are allotments in ascending
+/// A task with its modes. The time never increases from one mode to the next. The modes are allotments in ascending
 /// order. If processors differ, the modes are the classes of nodes on which the task can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModelTask {
@@ -14,8 +14,8 @@ pub(super) struct ModelTask {
     /// and 0 for other objectives.
     pub(super) free_until: i64,
     pub(super) allotments: Vec<u32>,
-    /// For each mode, an exclusive upper end of allotments. The larger allotments below this end are not faster than the
-    /// allotment of the mode.
+    /// For each mode, a number of processors. Allotments that are larger than the allotment of the mode, but smaller
+    /// than this number, are not faster.
     pub(super) until: Vec<u32>,
     /// The index of the class of each mode in `Model::classes`. Empty if all processors are equal.
     pub(super) machines: Vec<usize>,

@@ -74,7 +74,7 @@ struct Search<'a> {
     /// For each task, the mean area of its chosen runs, divided by the capacity. Tasks are in topological order. The entry
     /// of a bag is the area of all its tasks.
     areas: Vec<f64>,
-    /// The weight of the next choices in these means. The other choices together have the remaining weight.
+    /// The weight of the next choices in `times` and `areas`. All earlier choices together have the remaining weight.
     recency: f64,
     /// For each distinct task, its position in the topological order.
     place: Vec<usize>,

@@ -38,7 +38,8 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
 const LOST_PLACES: &str = "the output does not contain the weights of nodes and their positions in the list of the \
                            cluster, so the policy slurm may choose other nodes";
 
-/// Returns true if some node has another weight or another position than a node of a file without these data.
+/// Returns true if the weight or the position of a node is not the default: the weight 1, and the position in the
+/// platform.
 fn has_places(instance: &Instance) -> bool {
     let is_moved = |(node, place): (usize, &NodePlace)| *place != NodePlace { weight: 1, index: node };
     instance.platform().site().is_some_and(|site| site.places.iter().enumerate().any(is_moved))

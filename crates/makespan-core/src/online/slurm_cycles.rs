@@ -73,8 +73,8 @@ impl CycleRules {
 /// A kind of cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cycle {
-    /// Starts jobs by priority. The first job that does not fit in a partition blocks the partition for later jobs, unless
-    /// reservations prevent its start.
+    /// Starts jobs by priority. The first job that does not fit in a partition blocks the partition for later jobs,
+    /// unless the job would not fit even if no other job ran.
     Main,
     /// Starts each job that delays no job before it, and reserves nodes for the jobs that do not start.
     Backfill,
@@ -139,8 +139,8 @@ pub trait CycleQueue {
     /// Starts a job in its partition. Returns false if the job does not fit.
     fn start(&mut self, at: usize, cycle: Cycle) -> bool;
 
-    /// Returns true if a job that does not fit now would fit if no other job ran. Otherwise, reservations take nodes that the
-    /// job needs. As in Slurm 22.05 (`_pick_best_nodes`), such a job does not block its partition.
+    /// Returns true if a job that does not fit now would fit if no other job ran. If the result is false, reservations
+    /// take nodes that the job needs, and as in Slurm 22.05 (`_pick_best_nodes`), the job does not block its partition.
     fn fits_idle_nodes(&mut self, _at: usize) -> bool {
         true
     }

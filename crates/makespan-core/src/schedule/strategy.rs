@@ -51,8 +51,9 @@ pub struct Variant {
     pub cost: i128,
     /// Busy time, summed over all processors (see [`busy`]).
     pub busy: Area,
-    /// The last instant at which the first task can start if all tasks are delayed equally and all jobs meet their
-    /// stated deadlines. `None` if no job states a deadline, or if a job misses its deadline without a delay.
+    /// The last instant at which the first task can start so that all jobs meet their stated deadlines. All tasks are
+    /// then delayed by an equal time. `None` if no job states a deadline, or if a job misses its deadline even without
+    /// a delay.
     pub until: Option<Time>,
 }
 
@@ -66,7 +67,7 @@ pub struct Strategy {
     chains: ChainReport,
 }
 
-/// Returns the instant until which a variant is possible ([`Variant::until`]).
+/// Returns the last possible start of a variant ([`Variant::until`]).
 fn possible_until(instance: &Instance, schedule: &Schedule) -> Option<Time> {
     let placements = schedule.placements();
     let slack = |at: &Placement| Some(instance.job_of(at.task).deadline?.ticks() - at.end.ticks());

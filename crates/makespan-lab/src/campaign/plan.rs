@@ -115,8 +115,8 @@ pub(crate) fn is_infeasible(error: &impl Display) -> bool {
     error.to_string().contains("no choice of allotments leaves")
 }
 
-/// Returns true if an error of a planner states that it found no choice of allotments that leaves enough of each
-/// consumable, or that there is none.
+/// Returns true if an error of a planner states that the planner found no choice of allotments that leaves enough of
+/// each consumable. Also returns true if [`is_infeasible`] does.
 pub(crate) fn uses_up_too_much(error: &impl Display) -> bool {
     error.to_string().contains("no choice of allotments")
 }

@@ -286,7 +286,8 @@ fn stated_otherwise(file: &ScheduleFile, stated: &str) -> Vec<String> {
     (proved != stated).then_some(problem).into_iter().collect()
 }
 
-/// Returns a problem unless every choice of modes uses up more of a consumable than the project has.
+/// Returns a problem if the planner does not prove that every choice of modes uses up more of a consumable than the
+/// project has.
 fn still_infeasible(instance: &Instance) -> Vec<String> {
     let planned = Planner::new().algorithm("optimise[objective=makespan,steps=1,searches=1]").plan_unproved(instance);
     let is_proved = planned.is_err_and(|error| is_infeasible(&error));

@@ -102,7 +102,7 @@ pub struct StrategiesOutcome {
     in_time: usize,
     /// Cost of the flow in thousandths.
     cost: i64,
-    /// Number of times that a job switched to another variant or was planned again.
+    /// Total number of times that jobs switched to another variant or were planned again.
     changes: usize,
 }
 

@@ -43,7 +43,8 @@ fn bounds_of_open_projects_are_listed_with_certificates() {
 }
 
 /// A project of two activities in a row. In one mode, an activity uses up 3 units of N1 and 1 unit of N2. In the other
-/// mode, the amounts are exchanged. So 3 units of N1 and N2 do not suffice, and 4 units do. The minimum makespan is 3.
+/// mode, the amounts are exchanged. So 3 units of N1 and 3 units of N2 do not suffice, but 4 units of each do. The
+/// minimum makespan is 3.
 const WITH_MODES: &str = "jobs (incl. supersource/sink ):  4
   - renewable                 :  1   R
   - nonrenewable              :  2   N

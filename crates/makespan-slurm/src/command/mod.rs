@@ -114,8 +114,8 @@ impl Commands {
         Self { deadlines: Some(Deadlines { answers: now + self.limit, repetitions: now + self.patience }), ..self }
     }
 
-    /// Returns commands for the first request to a controller. All attempts together end after 10 s, and the request is
-    /// repeated for up to 5 s.
+    /// Returns commands for the first request to a controller. A request without an answer is repeated for up to 5 s.
+    /// All attempts together end after 10 s.
     #[must_use]
     pub fn for_first_request(self) -> Self {
         let (limit, patience) = (self.limit.min(Self::FIRST_LIMIT), self.patience.min(Self::FIRST_LIMIT / 2));

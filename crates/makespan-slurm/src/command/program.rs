@@ -85,15 +85,15 @@ impl Program {
         }
     }
 
-    /// Returns the program with this name. The name of a program of another batch system stays in memory until this
-    /// process ends, so call this function only a few times.
+    /// Returns the program with this name. If the program does not belong to Slurm, each call leaks the memory of the
+    /// name, so call this function only a few times.
     pub fn of_name(name: &str) -> Self {
         let known = Self::ALL.into_iter().find(|program| program.name() == name);
         known.unwrap_or_else(|| Self::Named(name.to_owned().leak()))
     }
 
-    /// Returns true if the program creates a job or a step, so that a second call would create another one. A program
-    /// of another batch system may do so.
+    /// Returns true if the program creates a job or a step, so that a second call would create a second job or step.
+    /// Also returns true for each program of another batch system, because it may create a job.
     pub(super) const fn makes(self) -> bool {
         matches!(self, Self::Sbatch | Self::Srun | Self::Named(_))
     }

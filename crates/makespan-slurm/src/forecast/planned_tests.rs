@@ -20,7 +20,7 @@ fn stated(jobs: &str) -> HashMap<u64, (i64, Vec<String>)> {
     jobs.lines().filter_map(of).collect()
 }
 
-/// A queue behind a reservation, a queue with a job that names its nodes, and a queue of jobs on few nodes.
+/// Tests a queue with a reservation, a queue with a job that names its nodes, and a queue of many jobs on few nodes.
 #[test]
 fn plans_are_the_plans_of_slurm() {
     for (name, now, least) in

@@ -275,7 +275,8 @@ impl Reasons<'_> {
     }
 }
 
-/// Returns a remedy with the command of Grid Engine. Returns `None` for other commands of Slurm.
+/// Replaces `scontrol release` in a remedy by `qrls` of Grid Engine. Returns `None` for other commands of `scontrol`,
+/// and any other remedy unchanged.
 fn for_grid_engine(remedy: String) -> Option<String> {
     match remedy.strip_prefix("scontrol release ") {
         Some(job) => Some(format!("qrls {job}")),

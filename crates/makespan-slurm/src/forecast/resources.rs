@@ -51,7 +51,8 @@ impl Reasons<'_> {
         }
         let kind = match (after, reservation) {
             ([], Some(_)) => WaitKind::Reservation,
-            // Its nodes become free earlier, but the scheduler keeps them for jobs of higher priority.
+            // The nodes of the job become free earlier, but the scheduler reserves these nodes for jobs of higher
+            // priority.
             ([], None) if position > 0 => WaitKind::Priority,
             _ => WaitKind::Resources,
         };

@@ -1,5 +1,5 @@
-//! Two threads that run the commands of Slurm. One thread submits and cancels jobs, and the other thread queries the
-//! queue.
+//! Two threads for each cluster, which run the commands of Slurm. One thread submits and cancels jobs, and the other
+//! thread queries the queue.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};

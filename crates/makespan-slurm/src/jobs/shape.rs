@@ -101,7 +101,8 @@ pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, mem
     options
 }
 
-/// Returns the name of a node in its cluster. With several clusters, the plan adds the name of the cluster and a colon.
+/// Returns the name of a node in its cluster. If there are several clusters, the name in the plan begins with the
+/// position of the cluster and a colon.
 pub fn own_name(node: &str) -> &str {
     node.rsplit(':').next().unwrap_or(node)
 }

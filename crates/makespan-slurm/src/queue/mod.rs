@@ -1,8 +1,8 @@
 //! The queue of a cluster at an instant: pending and running jobs, and all data that decide when a job starts.
 //!
-//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved output of Slurm's commands. The
-//! functions [`Queue::read_grid_engine`] and [`Queue::grid_engine_from_folder`] do so for Grid Engine. All of them leave
-//! the cluster unchanged.
+//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved output of Slurm's commands.
+//! [`Queue::read_grid_engine`] and [`Queue::grid_engine_from_folder`] are the corresponding functions for Grid Engine.
+//! All four functions leave the cluster unchanged.
 
 mod array;
 mod barred;
@@ -115,7 +115,7 @@ const PARAMETERS: [&str; 14] = [
 ];
 
 impl Queue {
-    /// Returns true if the queue is of Grid Engine instead of Slurm.
+    /// Returns true if the queue was read from Grid Engine instead of Slurm.
     pub fn is_grid_engine(&self) -> bool {
         self.config.get(sge::SETTING).is_some()
     }

@@ -24,8 +24,9 @@ const HELPFUL: [(ClusterOutput, &str); 4] = [
 const NO_PAST: &str = "run times are learned only from jobs that the controller remembers";
 
 impl Queue {
-    /// Queries a running Slurm. Runs only commands that change nothing. The first query ends after 10 s. All further queries
-    /// together take no longer than the time limit of one command: the first query that gets no answer ends the reading.
+    /// Queries a running Slurm. Runs only commands that change nothing. The first query has a time limit of 10 s. All
+    /// further queries together take no longer than the time limit of one command. The first query without an answer
+    /// ends the reading.
     ///
     /// # Errors
     /// [`CommandError`] if nodes or jobs cannot be read. If another part is missing, the result contains a warning.
@@ -200,8 +201,8 @@ impl UnusableFile {
     }
 }
 
-/// Removes an incomplete job at the end of a text. Returns its name, such as `job 12`. If the text contains no other job,
-/// returns `None` and keeps the text, so that the parser reports the problem.
+/// Removes an incomplete job at the end of a text. Returns the job as a note names it, such as `the incomplete job 12`.
+/// If the text contains no other job, returns `None` and keeps the text, so that the parser reports the problem.
 fn without_last_job(text: &mut String) -> Option<String> {
     let (others, last) = text.trim_end().rsplit_once('\n')?;
     let id = last.split_whitespace().next()?.strip_prefix("JobId=").filter(|id| !id.is_empty());

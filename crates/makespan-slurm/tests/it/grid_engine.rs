@@ -29,7 +29,7 @@ fn a_queue_is_read_and_jobs_start_in_the_order_of_grid_engine() {
     let starts: BTreeMap<&str, Option<i64>> =
         expected.iter().map(|one| (queue.jobs[one.job].shown.as_str(), one.outlook.start)).collect();
     assert_eq!(starts.len(), 8, "{starts:?}");
-    // Job 4 needs all 8 slots and has the highest priority. Smaller jobs start before it, as in Grid Engine.
+    // Job 4 needs all 8 slots and has the highest priority. Smaller jobs start before job 4, as in Grid Engine.
     assert!(starts["9"].is_some() && starts["9"] < starts["6"] && starts["6"] < starts["4"], "{starts:?}");
     assert!(starts["7"] > starts["4"] || starts["7"].is_none(), "job 7 waits for job 4: {starts:?}");
     let held = expected.iter().find(|one| queue.jobs[one.job].shown == "8").unwrap();

@@ -133,7 +133,7 @@ proptest! {
         jobs += &pending(2, &format!("TimeLimit=00:{limit:02}:00 TimeMin=00:{least:02}:00 NumNodes=1-1 NumCPUs=4"));
         let both = start(&jobs);
         prop_assert_eq!(both[0].outlook.start, alone);
-        // The job fills the gap if its minimum time fits. It must end before the plan of the other job begins.
+        // The job fills the gap if its minimum time fits. The job must end before the planned start of the other job.
         let after = alone.unwrap() + i64::from(high) * 60;
         prop_assert_eq!(both[1].outlook.start, Some(if least < busy { 1000 } else { after }));
     }
@@ -414,8 +414,9 @@ proptest! {
         }
     }
 
-    /// A job that does not fit beside a reservation, even if no job runs, does not block lower jobs in the main cycle. Slurm
-    /// 22.05 skips it there (`ESLURM_NODE_NOT_AVAIL`), although the backfill cycle plans it.
+    /// If a reservation leaves too few nodes for a job even when no other job runs, the job does not block jobs of
+    /// lower priority in the main cycle. The main cycle of Slurm 22.05 skips this job (`ESLURM_NODE_NOT_AVAIL`), but
+    /// the backfill cycle plans it.
     #[test]
     fn a_job_that_a_reservation_prevents_does_not_hold_back_lower_jobs(
         free in 1_u32..6, reserved in 1_u32..4, more in 0_u32..3, less in 0_u32..5, limit in 1_u32..60, is_active in any::<bool>(),
@@ -433,7 +434,8 @@ proptest! {
         let queue = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).with(ClusterOutput::Reservations, kept).queue(Some(1000)).unwrap();
         let expected = by_limits(&queue);
         prop_assert!(expected[0].outlook.start >= Some(9000), "{:?}", expected[0]);
-        // Before a later reservation, a small job with a short limit may also fit on the nodes that are reserved later.
+        // If the reservation begins later, a small job with a short time limit also fits on the reserved nodes before
+        // that.
         let starts = if !is_active && limit <= 4 && narrow <= reserved { 1000 } else { 1060 };
         prop_assert_eq!(expected[1].outlook.start, Some(starts), "{:?}", expected[1].why());
     }

@@ -80,7 +80,7 @@ fn conditions_that_are_ignored() {
         ]
     "#;
     is_unproved(compact, "makespan", "ignores the placement of jobs on nodes");
-    // While one processor is open, it is not always the same processor.
+    // At different instants, different processors are unavailable.
     let closed = r#"
         version = 2
         platform = { processors = 2 }
@@ -88,7 +88,7 @@ fn conditions_that_are_ignored() {
         jobs = [{ name = "a", time = 5 }, { name = "b", time = 5 }, { name = "c", time = 5 }]
     "#;
     is_unproved(closed, "makespan", "ignores which of the processors are unavailable");
-    // Two of the last three tasks run on another node than the first task, or wait.
+    // Two of the last three tasks run on another node than the first task, or wait for the node of the first task.
     let transfers = r#"
         version = 2
         platform = { nodes = [

@@ -14,7 +14,7 @@ pub struct DomainScene<'a> {
     pub instance: &'a Instance,
     /// The domains.
     pub rules: &'a [DomainRules],
-    /// The jobs of users. They may also be in the lists of owners, if they wait in local queues.
+    /// The jobs of users. If users submit their jobs to local queues, these jobs are also in the lists of owners.
     pub users: &'a [JobId],
     /// The budgets of users' jobs, in thousandths.
     pub budgets: &'a BTreeMap<JobId, i64>,
@@ -32,7 +32,7 @@ pub struct DomainMeasures {
     pub users_response: Option<f64>,
     /// Measures of each job of a user.
     pub users: Vec<UserJobMeasures>,
-    /// Number of times that a job switched to another variant or was planned again.
+    /// Total number of times that jobs switched to another variant or were planned again.
     pub changes: usize,
 }
 

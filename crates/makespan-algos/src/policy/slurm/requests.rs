@@ -19,7 +19,7 @@ use crate::slurm::{ClusterModel, JobCandidate, LimitUse, ModelJob, NodeCondition
 struct NodeSets {
     /// The nodes that the job may use.
     set: usize,
-    /// The nodes that Slurm tests for a plan of the job.
+    /// The nodes that Slurm tests when it plans the job.
     tested: usize,
     /// The conditions on some of the nodes.
     counted: Option<usize>,

@@ -165,8 +165,9 @@ impl Engine {
 
     /// Checks periods that begin at the earliest start of a task. Consider the energy of the tasks as a function of the
     /// end of the period. Each period ends at an instant at which this function begins to grow more slowly. For tasks
-    /// with one remaining mode, a sweep over the ends computes the energy in O(n^2 log n) for each supply. If this would
-    /// take more than `MAX_WORK` steps, examines no scales, or nothing at all.
+    /// with one remaining mode, a sweep over the ends computes the energy in O(n^2 log n) for each supply. If this
+    /// would take more than `MAX_WORK` steps, ignores the scales. If the other supplies would also take more than
+    /// `MAX_WORK` steps, examines nothing.
     pub(in crate::complete) fn by_energy(&mut self) -> Propagated {
         let mut starts: Vec<i64> = (0..self.tasks()).map(|task| self.earliest(task)).collect();
         starts.sort_unstable();

@@ -4,13 +4,14 @@ use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
 
 impl Engine {
-    /// Returns the minimum amount of a consumable that a task uses up in the modes of a window.
+    /// Returns the amount of a consumable that a task uses up, as the minimum over the modes in a window.
     pub(in crate::complete) fn least_used(&self, consumable: usize, task: usize, window: StartWindow) -> i64 {
         let amounts = &self.model.tasks[task].used_up[consumable][window.first..=window.last];
         amounts.iter().copied().min().unwrap_or(0)
     }
 
-    /// Removes the first and the last modes of tasks that use up more of a consumable than the other tasks leave.
+    /// Removes the first mode and the last mode of each task while they use up more of a consumable than the other
+    /// tasks leave.
     pub(super) fn by_consumables(&mut self) -> Propagated {
         for consumable in 0..self.model.consumables.len() {
             let least = |task: usize| self.least_used(consumable, task, self.window(task));
@@ -20,7 +21,7 @@ impl Engine {
                 self.because(|task, window| self.least_used(consumable, task, window), None, -left - 1, &mut premises);
                 return self.fail(premises, Step::UsedUp { consumable: consumable as u8 });
             }
-            // A removal of modes that use up too much does not change the minimum of a task, so `left` stays valid.
+            // Removing modes that use up too much does not change the minimum amount of a task, so `left` stays valid.
             for task in 0..self.tasks() {
                 let window = self.window(task);
                 if window.first < window.last {
@@ -33,7 +34,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes the first modes of a task, or the last modes if `are_last` is set, as long as they use up more than `limit`.
+    /// Removes the first mode of a task while this mode uses up more than `limit`. If `are_last` is true, removes the
+    /// last mode instead.
     fn cut_modes_used(&mut self, consumable: usize, task: usize, limit: i64, are_last: bool) -> Propagated {
         let window = self.window(task);
         let amounts = &self.model.tasks[task].used_up[consumable][window.first..=window.last];

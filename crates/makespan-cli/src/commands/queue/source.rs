@@ -114,7 +114,8 @@ impl ClusterSource {
         Ok(queue)
     }
 
-    /// Makes commands use this cluster. The commands of other sources do not change.
+    /// Returns commands that use this cluster. If the source is not a named or configured cluster, the commands are
+    /// unchanged.
     pub fn commands(&self, commands: Commands) -> Commands {
         match self {
             Self::Saved(_) | Self::GridEngine | Self::Usual => commands,

@@ -42,7 +42,7 @@ pub struct ClusterOfJobs {
 }
 
 impl ClusterOfJobs {
-    /// Returns the clusters with these names, or the usual cluster if there are no names.
+    /// Returns the clusters with these names, or the default cluster of this machine if there are no names.
     pub fn of(options: &RunOptions, names: &[String]) -> Result<Self> {
         let slurm = &options.slurm;
         if slurm.nodes.is_some() || slurm.pilots.is_some() {

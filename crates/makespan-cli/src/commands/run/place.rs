@@ -175,7 +175,8 @@ impl RunPlace for ClusterOfBatch {
     }
 }
 
-/// Executes a run on an engine with machines that come and go. The policy is created again when the machines change.
+/// Executes a run on an engine with machines that may appear and disappear during the run. The policy is created again
+/// when the machines change.
 fn execute_again(
     engine: &mut dyn Engine,
     reserved: ReservedRun<'_>,

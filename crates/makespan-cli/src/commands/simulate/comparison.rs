@@ -159,7 +159,7 @@ pub fn text(simulated: &[Simulated], widest: usize) -> String {
     tables("policy", &names, &rows(simulated, FigureFormat::plain), widest) + &notes
 }
 
-/// Formats other rows with one column for each policy. `title` is the first heading.
+/// Formats these rows as tables with one column for each policy. `title` is the heading of the first column.
 pub(super) fn text_of_rows(title: &str, simulated: &[Simulated], rows: &[MeasureRow], widest: usize) -> String {
     let specs: Vec<&str> = simulated.iter().map(|one| one.policy.as_str()).collect();
     tables(title, &short_names(&specs).0, rows, widest)

@@ -46,7 +46,7 @@ fn instances() {
         let content = sandbox.read(name);
         check(30, |damage| {
             sandbox.write("bad", damaged(&content, &damage));
-            // Damage does not change the search for bounds, so a short search is enough.
+            // The test examines how damaged files are read, so a short search for bounds is enough.
             sound(&sandbox.makespan("bound bad --time-limit 0.1s"))
         });
     }

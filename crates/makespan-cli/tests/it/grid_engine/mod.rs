@@ -74,7 +74,8 @@ struct Campaign {
 impl Campaign {
     fn begin(jobs: usize, seed: u64) -> Self {
         let folder = std::env::current_dir().unwrap();
-        // Two copies of a job that run at the same time notice each other's lock. The last jobs wait for the last kill.
+        // If two copies of a job run at the same time, the second copy finds the lock taken, and writes `twice`. The
+        // last three jobs wait for the last kill.
         let line = |index: usize| {
             let work = 0.2 + 0.3 * (index % 7) as f64;
             let wait = if index + 3 < jobs { "" } else { "until test -e enough; do sleep 0.1 9>&-; done; " };
@@ -186,7 +187,7 @@ impl Campaign {
     }
 }
 
-/// Starts a session, with output to the end of the file `said`.
+/// Starts a session, and appends its error output to the file `said`.
 fn planner(folder: &Path, line: &str) -> Child {
     let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said")).unwrap();
     let mut command = Command::new(assert_cmd::cargo_bin!("makespan"));

@@ -21,7 +21,7 @@ pub struct JobCluster {
     pub processors: ProcSet,
 }
 
-/// Requests to one cluster, and its answers.
+/// The requests to one cluster, and the answers of this cluster.
 #[derive(Debug)]
 pub(super) struct SlurmSide {
     pub queue: Queue,
@@ -29,11 +29,11 @@ pub(super) struct SlurmSide {
     pub is_asked: bool,
     /// Instant of the next query of the queue.
     pub ask: Instant,
-    /// The reason, last reported, why Slurm does not answer.
+    /// The last reported reason why Slurm does not answer.
     pub mute: Option<String>,
     /// Instant of the last sign that the controller was unavailable or has forgotten jobs.
     pub doubt: Option<Instant>,
-    /// Attempts with jobs to cancel.
+    /// Attempts with a job that must be cancelled.
     pub cancel: Vec<String>,
     /// The instant since which no request to the cluster has been answered.
     pub silent: Option<Instant>,
@@ -63,7 +63,7 @@ impl SlurmSide {
     }
 }
 
-/// Returns the position of the cluster with these processors of the plan.
+/// Returns the position of the cluster to which these processors of the plan belong.
 pub(super) fn cluster_of(clusters: &[JobCluster], processors: &ProcSet) -> usize {
     let own = |cluster: &JobCluster| processors.iter().next().is_some_and(|id| cluster.processors.contains(id));
     clusters.iter().position(own).unwrap_or(0)

@@ -178,7 +178,7 @@ impl SlurmJobEngine<'_> {
         }
     }
 
-    /// Cancels the jobs of attempts, in each cluster that has such jobs.
+    /// Cancels the jobs of these attempts in all clusters.
     fn cancel_anywhere(&mut self, ids: &[String]) {
         self.slurm.iter_mut().for_each(|slurm| slurm.cancel.extend_from_slice(ids));
     }

@@ -93,7 +93,7 @@ pub struct SlurmJobEngine<'a> {
     instance: &'a Instance,
     options: JobsOptions,
     board: JobBoard,
-    /// The nodes of the plan, by the position of the cluster and the name that the node has there.
+    /// The nodes of the plan, by the position of the cluster and the name of the node in this cluster.
     nodes: HashMap<(usize, &'a str), usize>,
     begun: Instant,
     looked: Instant,
@@ -129,7 +129,7 @@ struct SubmissionSide {
     waiting: VecDeque<TaskId>,
     /// The task that is being submitted.
     submitting: Option<TaskId>,
-    /// Earliest time of the next submission, if the last one failed on this machine.
+    /// Earliest time of the next submission, if the last submission failed on this machine.
     again: Option<Instant>,
     has_told_limit: bool,
     /// Number of delayed submissions since tasks were planned.
@@ -247,7 +247,8 @@ impl<'a> SlurmJobEngine<'a> {
                     Ok(snapshot) => {
                         slurm.silent = None;
                         if slurm.mute.take().is_some() {
-                            // While the cluster did not answer, jobs may have left it without being cancelled there.
+                            // While the cluster did not answer, tasks may have moved to other clusters. The jobs of
+                            // these tasks in this cluster must be cancelled now.
                             let left = snapshot
                                 .iter()
                                 .filter(|(id, entry)| !self.run.by_id.contains_key(*id) && !entry.state.has_ended());

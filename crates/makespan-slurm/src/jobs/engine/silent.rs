@@ -9,14 +9,16 @@ use super::{SlurmJobEngine, SubmittedAttempt};
 
 /// If a cluster has not answered for this time, jobs that have not started leave it.
 const LEAVE: Duration = Duration::from_secs(15);
-/// If a cluster has not answered for this time, its running jobs are lost if they give no sign of life.
+/// If a cluster has not answered for this time, a running job of the cluster that gives no sign of life is treated as
+/// lost.
 const LOSE: Duration = Duration::from_secs(45);
-/// Minimum time between two moves from the same cluster. Meanwhile, the tasks are planned again.
+/// Minimum time between two withdrawals from one cluster. In this time, the session plans the tasks again.
 const PAUSE: Duration = Duration::from_secs(4);
 
 impl SlurmJobEngine<'_> {
-    /// Withdraws the attempts in clusters that do not answer, if there are other clusters. The session plans their tasks
-    /// again. A withdrawn attempt never starts, even if its cluster comes back, because its claim is void.
+    /// If there are several clusters, withdraws attempts from each cluster that does not answer. The session plans the
+    /// tasks of these attempts again. A withdrawn attempt never starts, even if its cluster answers again, because the
+    /// claim of the attempt is void.
     pub(super) fn leave_silent_clusters(&mut self) {
         if self.slurm.len() < 2 {
             return;

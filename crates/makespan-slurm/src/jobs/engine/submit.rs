@@ -78,7 +78,7 @@ impl SlurmJobEngine<'_> {
         }
         let tasks = &self.run.tasks;
         self.submissions.waiting.retain(|task| tasks.contains_key(task));
-        // If one cluster or a predecessor delays a task, tasks for other clusters need not wait.
+        // If a cluster or a predecessor delays a task, submit the first later task that can be submitted.
         let next = self.submissions.waiting.iter().find_map(|&task| Some((task, self.submission(task)?)));
         let Some((task, (numbers, attempts))) = next else { return };
         let Some(held) = self.run.tasks.get(&task) else { return };
@@ -116,8 +116,8 @@ impl SlurmJobEngine<'_> {
         }
         let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
         for before in held.after.iter().filter(|before| !self.run.succeeded.contains(before)) {
-            // If a predecessor is gone, it is run again, and this task is withdrawn. If the job id of a predecessor is
-            // unknown, its job must be found first.
+            // If a predecessor has no attempt any more, the predecessor runs again, and this task is withdrawn. If the
+            // job id of a predecessor is unknown, this task waits until the job is found.
             let before = self.run.tasks.get(before).filter(|before| before.cluster == held.cluster)?;
             numbers.push(before.number?.to_string());
             let AttemptOrder { name, files, claim, .. } = &before.order;

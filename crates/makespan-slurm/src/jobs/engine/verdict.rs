@@ -50,7 +50,7 @@ enum Verdict {
 }
 
 impl SlurmJobEngine<'_> {
-    /// Compares the attempts in a cluster with its queue at an instant.
+    /// Compares the attempts in a cluster with the queue of this cluster at the instant `at`.
     pub(super) fn judge(&mut self, cluster: usize, at: Instant, snapshot: &Snapshot) {
         // Attempts that have ended since the last check report their own fate.
         self.look_for_news();
@@ -138,7 +138,7 @@ impl SlurmJobEngine<'_> {
         }
     }
 
-    /// Returns true if the controller of a cluster was unavailable or has forgotten jobs recently.
+    /// Returns true if the controller of a cluster was recently unavailable, or has recently forgotten jobs.
     fn is_doubtful(&self, cluster: usize) -> bool {
         self.slurm[cluster].doubt.is_some_and(|since| since.elapsed() < DOUBT)
     }

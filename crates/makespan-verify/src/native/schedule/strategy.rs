@@ -70,7 +70,7 @@ impl StrategyEntry {
                 ("busy time", Objective::Makespan, variant.busy, real.busy),
             ];
             let until = variant.until.map(|stated| {
-                // A stated instant is wrong if the variant is not possible at any instant.
+                // If the variant has no last possible start, any stated instant is wrong.
                 ("possible_until", Objective::Makespan, stated, real.until.map_or(-1, |real| real.ticks().into()))
             });
             for (name, unit, stated, real) in

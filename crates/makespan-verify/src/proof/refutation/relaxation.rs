@@ -21,7 +21,7 @@ const MAX_WAITS: usize = 1 << 16;
 /// Maximum of a sum: the number of closed periods, plus the number of amounts that work outside the instance holds.
 const MAX_PERIODS: usize = 1 << 12;
 
-/// Maximum number of dominated allotments between two allotments for which these are modes of their own.
+/// Maximum number of dominated allotments after an allotment for which the dominated allotments can be separate modes.
 const MAX_DOMINATED: u32 = 7;
 
 /// Maximum number of nodes on which lifted scales distribute tasks.
@@ -217,8 +217,9 @@ fn tasks(
 }
 
 /// Returns the modes of a task. A dominated allotment may need less of a resource than the faster allotment before it.
-/// If few dominated allotments follow, those that need less of some resource are modes of their own. Otherwise, each
-/// amount of a mode is a minimum: over the allotment of the mode and the dominated allotments that follow.
+/// If at most `MAX_DOMINATED` dominated allotments follow, each dominated allotment that needs less of some resource is
+/// a separate mode. If more follow, these allotments form one mode, and each amount of the mode is the minimum over
+/// these allotments.
 fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
     let (profile, demands) = (instance.profile(task), instance.demands(task));
     let allotments: Vec<u32> = profile.allotments().collect();

@@ -188,8 +188,8 @@ impl Cluster {
     }
 }
 
-/// Returns an error if a task of the plan takes longer than a pilot, with a time limit in seconds. If the run time of a
-/// too long task is a guess, prints a note instead of the error.
+/// Returns an error if a task of the plan takes longer than `limit`, the time limit of a pilot in seconds. If the run
+/// time of such a task is a guess, prints a note instead.
 pub(super) fn check_limit(limit: Option<u64>, instance: &Instance, schedule: &Schedule) -> Result<()> {
     let Some(limit) = limit else { return Ok(()) };
     let most = i64::MAX / 1_000_000_000;

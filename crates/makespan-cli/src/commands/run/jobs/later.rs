@@ -11,7 +11,7 @@ use crate::commands::run::decider::Decider;
 
 /// Minimum time between two plans.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Minimum time between two plans with several clusters.
+/// Minimum time between two plans if the run has several clusters.
 const SHORT_PAUSE: Duration = Duration::from_secs(2);
 /// Minimum time between two plans, as a multiple of the computation time of the last plan.
 const TIMES: u32 = 5;
@@ -39,7 +39,8 @@ impl<'a> LaterPlan<'a> {
         }
         // If there is no plan that Slurm can execute, the existing plan is kept.
         let planned = self.planned(instance, now, tasks).ok();
-        // Jobs that leave a cluster need a new plan soon, even if the cluster delayed the last plan.
+        // When jobs leave a cluster that does not answer, they need a new plan soon. So ignore the time of the last
+        // plan, which may have waited for this cluster.
         let pause = if self.cluster.has_several_clusters() { SHORT_PAUSE } else { PAUSE.max(begun.elapsed() * TIMES) };
         self.next = Instant::now() + pause;
         planned

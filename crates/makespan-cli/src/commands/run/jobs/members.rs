@@ -12,18 +12,19 @@ use miette::{Result, miette};
 use crate::commands::queue::source::ClusterSource;
 use crate::output::complain;
 
-/// Time for which a plan uses no processors of a cluster that does not answer. The next plan asks the cluster again.
+/// Time for which a plan treats the processors of a cluster as unavailable if the cluster does not answer. The next
+/// plan queries the cluster again.
 const AWAY: Time = Time::from_seconds(30 * 86_400);
 
-/// Time limit of a request to one of several clusters. Slurm's programs end after 10 s if the controller does not answer,
-/// unless munge does not answer either.
+/// Time limit of a request if the run has several clusters. If the controller does not answer, Slurm's programs end
+/// after 10 s. Without this limit, they would take longer if munge does not answer either.
 const LIMIT: Duration = Duration::from_secs(12);
 
 /// A cluster of a run.
 pub struct MemberCluster {
     /// The name of the cluster in messages.
     name: String,
-    /// The prefix of the names of its nodes in the plan. It is empty if there is only one cluster.
+    /// The prefix that the plan adds to the names of the cluster's nodes. It is empty if there is only one cluster.
     prefix: String,
     pub commands: Commands,
     /// The processors of the cluster in the plan.
@@ -51,8 +52,9 @@ impl MemberCluster {
     }
 }
 
-/// Returns the clusters with these names, or the usual cluster if there are no names. With several clusters, a request
-/// to a cluster that does not answer is not repeated, because its jobs can move to another cluster.
+/// Returns the clusters with these names, or the default cluster of this machine if there are no names. If there are
+/// several clusters, a request to a cluster that does not answer is not repeated, because the jobs can move to another
+/// cluster.
 pub fn named(names: &[String]) -> Result<Vec<MemberCluster>> {
     let answers = Cell::new(true);
     if names.is_empty() {
@@ -112,13 +114,13 @@ pub fn divide(members: &mut [MemberCluster], platform: &Platform) -> Result<()> 
     Ok(())
 }
 
-/// Returns the partition of each cluster in which the jobs run.
+/// Returns, for each cluster, the partition in which the jobs run.
 pub fn partitions(members: &[MemberCluster], wanted: Option<&str>) -> Result<Vec<Partition>> {
     let mut found = Vec::new();
     for member in members {
         let all = match member.commands.partitions() {
             Ok(all) => all.items,
-            // A resumed run continues on the clusters that answer.
+            // If a cluster does not answer, a resumed run continues on the other clusters.
             Err(_) if members.len() > 1 => continue,
             Err(error) => return Err(miette!("{error}")),
         };
@@ -154,15 +156,16 @@ pub fn occupied_now(members: &[MemberCluster], platform: &Platform) -> Result<Ve
     Ok(periods)
 }
 
-/// Reads the queue of a cluster. A cluster that did not answer before gets less time, because new plans wait for its
-/// answer.
+/// Reads the queue of a cluster. If the cluster did not answer the last time, the time limit is shorter, because a new
+/// plan waits for this answer.
 fn jobs_of(member: &MemberCluster, is_one: bool) -> Result<Vec<Job>, CommandError> {
     let limit = if member.answers() { LIMIT } else { LIMIT / 6 };
     let commands = if is_one { member.commands.clone() } else { member.commands.clone().with_limit(limit) };
     Ok(commands.jobs_with_shares()?.items)
 }
 
-/// Returns the periods of one of several clusters, with the processors of the plan.
+/// Returns the periods in which other jobs use processors of one of several clusters. Processors have their numbers in
+/// the plan.
 fn occupied_of(member: &MemberCluster, platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
     let own = (0..platform.node_count()).filter(|&node| platform.processors_of(node).is_subset(&member.processors));
     let nodes = own.map(|node| {

@@ -135,8 +135,9 @@ const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the si
 /// The policy of the recorded schedule.
 const POLICY_OF_SITE: &str = "of the site";
 
-/// Returns notes about the jobs that the simulation omits, with some of their names. Slurm cancels a job that cannot meet its
-/// deadline, and keeps any other job that can never start.
+/// Returns notes about the jobs that the simulation omits, with the names of some of these jobs. Jobs with a deadline
+/// have a separate note: Slurm cancels a job that cannot meet its deadline, and keeps any other job that can never
+/// start.
 fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
     let has_deadline =
         |task: &TaskId| instance.job_of(*task).submission.as_deref().is_some_and(|own| own.deadline.is_some());

@@ -202,8 +202,8 @@ fn staged_line(farm: &Farm, hosts: usize, jobs: usize) -> String {
     format!("run --on ssh:{} --folder f --scratch {} w.json", names.join(","), scratch.display())
 }
 
-/// Kills servers, agents and planners at random until the run has ended. Returns the numbers of kills. If `is_far` is
-/// true, the hosts do not share the folder of the run.
+/// Kills servers, agents and planners at random until the run has ended. Returns the number of kills of each kind. If
+/// `is_far` is true, the hosts do not share the folder of the run.
 fn campaign(kills: usize, jobs: usize, seed: u64, is_far: bool) -> Option<[usize; 3]> {
     const HOSTS: usize = 4;
     let mut farm = Farm::new(HOSTS, is_far)?;

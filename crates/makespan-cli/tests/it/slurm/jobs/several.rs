@@ -64,6 +64,6 @@ fn jobs_move_to_the_other_cluster_if_one_goes_down() {
     let table = table(&space.path("run"));
     assert_eq!(table.len(), 3 * JOBS);
     assert!(table.iter().all(|(_, _, state)| state == "COMPLETED_SUCCESSFULLY"), "{table:?}");
-    // A task that was killed together with its cluster had not written its line.
+    // A task writes its line at its end, so tasks that were killed with their cluster had not written a line.
     assert_eq!(lines(&space), 3 * JOBS, "no task ran twice");
 }
