@@ -76,8 +76,8 @@ const UNPLANNED: &str = "no plan";
 pub struct CheckedPage {
     /// The number of valid certificates.
     pub valid: usize,
-    /// The number of projects that are infeasible, as the table states. These projects have no certificate: the check
-    /// examines all choices of modes again.
+    /// The number of projects that the table lists as infeasible and that the check proves infeasible. These projects
+    /// have no certificate, so the check examines all choices of modes again.
     pub infeasible: usize,
     /// A sentence for each problem.
     pub problems: Vec<String>,

@@ -106,7 +106,7 @@ pub struct StrategiesOutcome {
     changes: usize,
 }
 
-/// A run. Its facts are the number of jobs.
+/// A run of the campaign. The facts of a run are its number of jobs.
 type Run = campaign::GridRun<StrategiesKey, usize, StrategiesOutcome>;
 
 /// Writes `results.csv`.
@@ -181,7 +181,7 @@ impl Campaign for StrategiesOptions {
     }
 }
 
-/// Returns the number of jobs in time over all flows with a disturbance.
+/// Returns the total number of jobs in time in all flows with this disturbance.
 fn in_time(runs: &[Run], disturbance: Disturbance, policy: &str) -> usize {
     let own = runs.iter().filter(|run| run.key.disturbance == disturbance);
     own.filter_map(|run| run.outcomes.iter().find(|(spec, _)| spec == policy)).map(|(_, outcome)| outcome.in_time).sum()

@@ -86,7 +86,8 @@ pub(super) struct Agent {
     _lock: File,
 }
 
-/// Serves the place that the environment variables of a job or of a Slurm step state, until the pilot or the run ends.
+/// Serves a place until the pilot or the run ends. Environment variables of the job or of the Slurm step state the
+/// place.
 ///
 /// # Errors
 ///

@@ -93,7 +93,8 @@ impl Use {
     }
 }
 
-/// A process that starts agents: a step of Slurm, or an agent. It is restarted if it ends early.
+/// A process that the head starts: a step of Slurm that starts agents, or a single agent. The process is restarted if
+/// it ends early.
 #[derive(Debug, Default)]
 struct Step {
     child: Option<Child>,
@@ -194,7 +195,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
 /// Returns a step that runs agents on `nodes` nodes. If `names` is set, it contains the names of these nodes.
 fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Command {
     if own_script_job().is_some() {
-        // The pilot has one node, and this process runs there.
+        // The pilot has only the node of this process, so start one agent here.
         let mut command = Command::new(&options.program);
         command.args(["agent", "--folder"]).arg(&options.folder).stdin(Stdio::null());
         return command;

@@ -21,7 +21,7 @@ struct NodeSets {
     set: usize,
     /// The nodes that Slurm tests when it plans the job.
     tested: usize,
-    /// The conditions on some of the nodes.
+    /// The conditions on some of the job's nodes.
     counted: Option<usize>,
 }
 

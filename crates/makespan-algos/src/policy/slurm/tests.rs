@@ -344,8 +344,8 @@ fn reservations_keep_nodes_for_some() {
     let mut jobs = vec![stranger, job("long", 2, 10, 0), job("short", 2, 4, 0)];
     jobs.extend([within(job("in", 2, 10, 0)), within(job("late", 2, 26, 0))]);
     let instance = on_site(1, 2, site, jobs);
-    // The long job would run into the reservation, so it does not block the short job in the main cycle. The last job would run
-    // beyond the end of the reservation.
+    // The long job would run into the reservation, so it does not block the short job in the main cycle. The last job
+    // requests the reservation, but would run beyond its end.
     assert_eq!(starts("slurm", &instance), [-1, 1800, 0, 300, -1]);
 }
 

@@ -23,7 +23,7 @@ pub fn play(scenes: &[(SimulationInput<'_>, &str)], threads: usize) -> Result<Ve
     })
 }
 
-/// A function that simulates a scene under the policy with the given spec.
+/// A function that simulates an input under the policy with the given spec.
 type SimulateOne<'a> = &'a (dyn Fn(&SimulationInput<'_>, &str, &mut dyn Observer) -> Result<Simulated> + Sync);
 
 /// Like [`play`], but runs each simulation with the function `simulate`.
