@@ -109,24 +109,43 @@ pub fn parse_domains(file: &str, text: &str) -> Result<DomainsFile, FormatError>
             return Err(wrong(field("price"), format!("{price} is not a price from 0.001 to {GREATEST}")));
         }
         let policy = policy.unwrap_or_else(|| "easy".into());
-        domains.push(DomainEntry { name, nodes, policy, price: (price * 1000.0).round() as u32, log });
+        let price = thousandths(price).map_err(|problem| wrong(field("price"), problem))?;
+        domains.push(DomainEntry { name, nodes, policy, price: price as u32, log });
     }
     let mut budgets = BTreeMap::new();
     for (job, budget) in document.budgets {
+        let field = format!("budgets.{job}");
         if !(0.0..=GREATEST * 1e6).contains(&budget) {
-            return Err(wrong(
-                format!("budgets.{job}"),
-                format!("{budget} is not a budget from 0 to {:e}", GREATEST * 1e6),
-            ));
+            return Err(wrong(field, format!("{budget} is not a budget from 0 to {:e}", GREATEST * 1e6)));
         }
-        budgets.insert(job, (budget * 1000.0).floor() as i64);
+        budgets.insert(job, thousandths(budget).map_err(|problem| wrong(field, problem))?);
     }
     Ok(DomainsFile { domains, budgets })
+}
+
+/// Converts an amount to thousandths. Returns an error if it has more than three decimals.
+fn thousandths(amount: f64) -> Result<i64, String> {
+    let whole = (amount * 1000.0).round();
+    // Decimal numbers are read as the nearest float, and a quotient is rounded to the nearest float, too.
+    if (whole / 1000.0).total_cmp(&amount).is_ne() {
+        return Err(format!("{amount} has more than three decimals; round it to thousandths"));
+    }
+    Ok(whole as i64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_are_exact_to_a_thousandth() {
+        for of in 0..20_000_i64 {
+            let text = format!("{}.{:03}", of / 1000, of % 1000);
+            assert_eq!(thousandths(text.parse().unwrap()), Ok(of), "{text}");
+        }
+        assert_eq!(thousandths(1e12), Ok(1_000_000_000_000_000));
+        assert_eq!(thousandths(999_999_999_999.999), Ok(999_999_999_999_999));
+    }
 
     #[test]
     fn wrong_values_are_named_with_their_place() {
@@ -137,6 +156,8 @@ mod tests {
             (domain("prize = 2"), ["d:4", "did you mean `price`"]),
             (domain("price = 0"), ["domains[0].price", "from 0.001"]),
             (domain("price = nan"), ["domains[0].price", "from 0.001"]),
+            (domain("price = 1.0005"), ["domains[0].price", "1.0005 has more than three decimals"]),
+            (domain("[budgets]\njob = 0.0001"), ["budgets.job", "round it to thousandths"]),
             (domain("price = \"x\""), ["domains[0].price", "expected a number"]),
             (domain(&domain("")), ["domains[1].name", "another domain"]),
             (domain("[budgets]\njob = -1"), ["budgets.job", "from 0 to"]),
