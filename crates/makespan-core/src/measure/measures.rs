@@ -78,11 +78,8 @@ impl Measures {
     /// Computes the measures of a trace during which processors were down in the periods `down`. The periods may
     /// overlap.
     pub fn with_failures(instance: &Instance, trace: &Trace, down: &[Unavailable]) -> Self {
-        let spans = counted::spans(instance, &trace.runs);
-        let ended: Vec<&Run> = match &spans {
-            Some(spans) => spans.iter().collect(),
-            None => trace.runs.iter().filter(|run| has_ended(run)).collect(),
-        };
+        let ended = ended_jobs(instance, trace);
+        let ended: Vec<&Run> = ended.iter().collect();
         let release = |run: &Run| instance.release(run.task);
         let slowdowns: Vec<f64> = ended.iter().map(|run| bounded_slowdown(run, release(run))).collect();
         let lost = || trace.runs.iter().filter(|run| is_lost(run));
@@ -107,6 +104,13 @@ impl Measures {
             bounded_slowdown: Distribution::of(slowdowns),
         }
     }
+}
+
+/// Returns the runs from which [`Measures`] computes waits and flows: the last run of each job that ended. For a
+/// compound job, this is one run from the first start to the last end of its tasks.
+pub fn ended_jobs(instance: &Instance, trace: &Trace) -> Vec<Run> {
+    counted::spans(instance, &trace.runs)
+        .unwrap_or_else(|| trace.runs.iter().filter(|run| has_ended(run)).cloned().collect())
 }
 
 fn has_ended(run: &Run) -> bool {

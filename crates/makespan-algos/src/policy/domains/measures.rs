@@ -1,8 +1,8 @@
 //! Measures of owners and users of domains.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use makespan_core::{Instance, JobId, LogEntry, LoggedDecision, Outcome, Time, Trace};
+use makespan_core::{Instance, JobId, LogEntry, LoggedDecision, Outcome, Run, Time, Trace, ended_jobs};
 
 use super::DomainRules;
 use crate::kernel::chains::tariff::Tariff;
@@ -23,10 +23,10 @@ pub struct DomainScene<'a> {
 /// Measures of owners and users of domains. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DomainMeasures {
-    /// Mean time from the submission of an owner's job to its first start, for each domain. `None` if no job of the
-    /// owner started.
+    /// Mean wait of the owner's jobs, for each domain. `None` if no job of the owner ended. Waits are those of
+    /// [`makespan_core::Measures`].
     pub owners_wait: Vec<Option<f64>>,
-    /// Mean time from the submission of a user's job to the first start of one of its tasks.
+    /// Mean wait of the users' jobs that succeeded.
     pub users_wait: Option<f64>,
     /// Mean time from the submission of a user's job to its end.
     pub users_response: Option<f64>,
@@ -45,7 +45,7 @@ pub struct UserJobMeasures {
     pub end: Option<Time>,
     /// Whether the job succeeded by its deadline. `None` if it has no deadline.
     pub is_in_time: Option<bool>,
-    /// Sum of the charges for the tasks that succeeded, in thousandths.
+    /// Sum of the charges for the tasks that succeeded, in thousandths, for their expected run times.
     pub charge: i64,
     /// The budget in thousandths, if the job has one.
     pub budget: Option<i64>,
@@ -56,7 +56,6 @@ pub struct UserJobMeasures {
 /// The runs of a job.
 #[derive(Clone, Default)]
 struct JobRuns {
-    first: Option<Time>,
     last: Time,
     succeeded: u64,
     charge: i64,
@@ -68,10 +67,15 @@ impl DomainMeasures {
     pub fn of(scene: &DomainScene<'_>, trace: &Trace, log: &[LogEntry]) -> Self {
         let DomainScene { instance, rules, .. } = *scene;
         let runs = job_runs(scene, trace);
-        let wait = |job: &JobId| Some((runs[job.index()].first? - instance.job(*job).release).seconds());
+        let ended = ended_jobs(instance, trace);
+        let mean_wait = |is_own: &dyn Fn(&Run, JobId) -> bool| {
+            let own = ended.iter().filter(|run| is_own(run, instance.job_id(run.task)));
+            mean(own.map(|run| (run.start - instance.release(run.task)).seconds()))
+        };
+        let all_users: BTreeSet<JobId> = scene.users.iter().copied().collect();
         let owners_wait = rules.iter().map(|domain| {
-            let own = domain.owners.iter().filter(|job| !scene.users.contains(job));
-            mean(own.filter_map(wait))
+            let owners: BTreeSet<JobId> = domain.owners.iter().copied().collect();
+            mean_wait(&|_, job| owners.contains(&job) && !all_users.contains(&job))
         });
         let users: Vec<UserJobMeasures> = scene.users.iter().map(|&job| scene.user(job, &runs[job.index()])).collect();
         let whole = || users.iter().filter(|user| user.end.is_some());
@@ -81,7 +85,7 @@ impl DomainMeasures {
         };
         Self {
             owners_wait: owners_wait.collect(),
-            users_wait: mean(whole().filter_map(|user| wait(&user.job))),
+            users_wait: mean_wait(&|run, job| run.outcome == Outcome::Succeeded && all_users.contains(&job)),
             users_response: mean(whole().filter_map(response)),
             changes: log.iter().filter(is_change).count(),
             users,
@@ -145,15 +149,12 @@ fn job_runs(scene: &DomainScene<'_>, trace: &Trace) -> Vec<JobRuns> {
     }
     let tariff = Tariff::new(prices, BTreeMap::new());
     let mut all = vec![JobRuns::default(); instance.jobs().len()];
-    for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
+    for run in trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
         let own = &mut all[instance.job_id(run.task).index()];
-        own.first = own.first.into_iter().chain([run.start]).min();
-        if run.outcome == Outcome::Succeeded {
-            own.last = own.last.max(run.end);
-            own.succeeded += 1;
-            own.charge += tariff.charge_of(instance, run.task, &run.processors);
-            own.domains.extend(run.processors.last().map(|id| sites[id as usize]));
-        }
+        own.last = own.last.max(run.end);
+        own.succeeded += 1;
+        own.charge += tariff.charge_of(instance, run.task, &run.processors);
+        own.domains.extend(run.processors.last().map(|id| sites[id as usize]));
     }
     for own in &mut all {
         own.domains.sort_unstable();
