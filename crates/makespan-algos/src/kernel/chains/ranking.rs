@@ -62,7 +62,8 @@ impl Chart {
     /// tree, the longest first, until all edges are covered. The first of these paths that contains an edge is the
     /// longest path through this edge. Thus sorting the edges by the longest path through each edge yields the chains
     /// of the paper. For e edges, sorting takes O(e log e) plus the length of the output, whereas the tree has
-    /// exponential size.
+    /// exponential size. Deviation: the paper sorts all paths by length, also paths of one task. Here, tasks without
+    /// edges come last.
     ///
     /// [`Cover::Disjoint`] follows a sentence of the paper: every edge is to be included once. This rule repeatedly
     /// takes the longest path and removes the edges of this path. Each chain takes O(e).
