@@ -49,6 +49,6 @@ pub enum DomainError {
         source: PolicyError,
     },
     /// The jobs of users cannot be planned.
-    #[error("jobs of users: {0}")]
+    #[error("the metascheduler cannot plan the jobs of users: {0}")]
     Users(Unsupported),
 }

@@ -27,7 +27,8 @@ pub struct DomainRules {
     pub processors: ProcSet,
     /// The spec of the local policy, such as `easy`, `slurm` or `conservative`.
     pub policy: String,
-    /// The price of a processor in thousandths. A task with the cost C is charged C times the price.
+    /// The price of a processor in thousandths. A task with the cost C is charged C times the price. This cost is
+    /// computed from the expected run time, so the charge is known before the task starts.
     pub price: u32,
     /// The jobs of the owners. The local policy schedules these jobs on the processors of the domain.
     pub owners: Vec<JobId>,
@@ -96,8 +97,11 @@ impl Domains {
         }
         let of_users = instance.ids().filter(|job| !owners.contains_key(job));
         let of_users = instance.with_jobs(of_users.map(|job| instance.submitted(job)).collect());
-        CriticalJobs::supports_tasks_or(&of_users, "domains for which users have sequential tasks")
-            .map_err(DomainError::Users)?;
+        CriticalJobs::supports_tasks_or(
+            &of_users,
+            "jobs and graphs of sequential tasks, and state other jobs in the log of a domain",
+        )
+        .map_err(DomainError::Users)?;
         let members = rules.into_iter().map(|rules| Domain::new(rules, instance, seed)).collect::<Result<_, _>>()?;
         let users = JobFlow::new(flow).with_tariff(Tariff::new(prices, budgets));
         let (waiting, guests) = (TaskSet::new(), BTreeMap::new());

@@ -60,6 +60,32 @@ fn users_and_owners_are_simulated_over_domains() {
     sandbox.makespan(&format!("{command} --estimates unknown")).succeeds();
 }
 
+/// Checks that a failure restarts the wait of an owner's job, that a budget in thousandths suffices exactly, that charges
+/// do not depend on actual run times, and that remarks on a log name the domain.
+#[test]
+fn waits_and_charges_follow_their_definitions() {
+    let sandbox = Sandbox::new();
+    let job = |number: u32, width: u32| format!("{number} 0 -1 10 {width} -1 -1 {width} 10 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    sandbox.write("north.swf", job(1, 1) + &job(2, 9));
+    let domains = "[[domains]]\nname = \"north\"\nnodes = \"n0\"\nlog = \"north.swf\"\nprice = 9\n\
+                   [[domains]]\nname = \"south\"\nnodes = \"n1\"\nprice = 1.001\n[budgets]\na = 1.001\n";
+    sandbox.write("domains.toml", domains);
+    let users =
+        r#"{"version": 2, "platform": {"nodes": 2, "processors_per_node": 1}, "jobs": [{"name": "a", "time": 10}]}"#;
+    sandbox.write("users.json", users);
+    sandbox.write("failures.csv", "node,down,up,expected_up\nn0,5,20,20\n");
+    for deviation in ["", " --deviation 0.6"] {
+        let command = format!("simulate users.json --domains domains.toml --failures failures.csv{deviation}");
+        let said = sandbox.makespan(&format!("{command} --format json")).succeeds();
+        let said: Value = serde_json::from_str(&said).unwrap();
+        let found = &said["policies"][0]["domains"];
+        assert_eq!(found["domains"][0]["owners_mean_wait"].as_f64(), Some(20.0), "{said}");
+        assert_eq!(found["users"][0]["charge"].as_f64(), Some(1.001), "{said}");
+        assert!(found["users"][0]["end"].is_number(), "{said}");
+        assert!(said["remarks"].to_string().contains("domain `north`: north.swf: 1 record skipped"), "{said}");
+    }
+}
+
 #[test]
 fn wrong_domains_are_refused() {
     let sandbox = scene();
@@ -70,7 +96,7 @@ fn wrong_domains_are_refused() {
         ("n[1-2]", "n1", ["domains.toml", "node `n2` belongs to no domain"]),
         ("n[1-2]", "n[1", ["domains.toml: domains[1].nodes", "n[1"]),
         ("conservative", "consrvative", ["domain `south`", "did you mean `conservative`"]),
-        ("logs/south", "south", ["south.swf", "No such file"]),
+        ("logs/south", "south", ["domains.toml: domains[1].log", "south.swf"]),
         ("price", "prize", ["domains.toml:10", "did you mean `price`"]),
     ] {
         sandbox.write("wrong.toml", DOMAINS.replace(from, to));
@@ -80,5 +106,10 @@ fn wrong_domains_are_refused() {
     }
     let domains = "simulate users.json --domains domains.toml";
     sandbox.makespan(&format!("{domains} --policy easy")).refused(&["--policy", "job-flow"]);
+    let wide = r#"{"version": 2, "platform": {"nodes": 3, "processors_per_node": 8}, "jobs": [
+        {"name": "j0", "time": 10, "processors": 2}]}"#;
+    sandbox.write("wide.json", wide);
+    let parts = ["the metascheduler cannot plan", "`j0` needs more", "use jobs and graphs of sequential tasks"];
+    sandbox.makespan("simulate wide.json --domains domains.toml").refused(&parts);
     sandbox.makespan(&format!("{domains} --sizes")).misused(&["--domains", "--sizes"]);
 }

@@ -39,8 +39,10 @@ pub fn join(path: &Path, options: &SimulateOptions, log: Log) -> Result<(Log, Do
         let processors = processors(domain, &instance, &rules).map_err(|problem| wrong(of("nodes"), problem))?;
         let first = all.jobs.len();
         if let Some(log) = &domain.log {
-            let owners = replay_at(log, &reading(options, &processors))?;
-            remarks.extend(owners.remarks.iter().map(|remark| format!("{}: {remark}", log.display())));
+            let owners = replay_at(log, &reading(options, &processors));
+            let owners = owners.map_err(|error| wrong(of("log"), error.to_string()))?;
+            let place = format!("domain `{}`: {}", domain.name, log.display());
+            remarks.extend(owners.remarks.iter().map(|remark| format!("{place}: {remark}")));
             all.add(domain, owners).map_err(|problem| wrong(of("log"), problem))?;
         }
         let owners: Vec<JobId> = (first..all.jobs.len()).map(|job| JobId(job as u32)).collect();

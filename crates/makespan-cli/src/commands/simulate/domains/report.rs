@@ -36,7 +36,7 @@ impl DomainSetup {
         }
         rows.push(row("users' jobs not completed".into(), &|measures| of_all(measures.unfinished())));
         rows.push(row("users' jobs in several domains".into(), &|measures| of_all(measures.divided())));
-        rows.push(row("charges of users' jobs".into(), &|measures| figure(measures.charges())));
+        rows.push(row("charges by expected run times".into(), &|measures| figure(measures.charges())));
         if !self.budgets.is_empty() {
             rows.push(row("users' jobs over their budget".into(), &|measures| of_all(measures.over_budget())));
         }
@@ -82,7 +82,10 @@ impl DomainSetup {
         let rows = self.rows(instance, simulated).into_iter().map(|(label, cells)| [vec![label], cells].concat());
         Section {
             title: "Owners and users".into(),
-            text: "Times are in seconds.".into(),
+            text:
+                "Times are in seconds. A charge is the expected cost of a task times the price of its domain. The cost \
+                   of the flow uses actual run times instead."
+                    .into(),
             columns: columns.collect(),
             rows: grouped_rows(rows.collect()),
             ..Section::default()
