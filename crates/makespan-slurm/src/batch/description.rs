@@ -15,7 +15,7 @@ pub struct BatchDescription {
     /// True if the description was never tested on a real system.
     #[serde(default)]
     pub is_untested: bool,
-    /// Expression of the shell with the number of the job, inside the job. Slurm needs none.
+    /// Shell expression that yields the number of the job in the script of the job. Empty for Slurm, which needs none.
     #[serde(default)]
     pub job_id: String,
     /// The submission of a job. The command receives the script on its standard input.
@@ -24,8 +24,8 @@ pub struct BatchDescription {
     pub list: ListWords,
     /// The cancellation of jobs.
     pub cancel: CancelWords,
-    /// The states of jobs. For states that are in no list, the names of Slurm apply. A job in any other state is
-    /// treated as running.
+    /// The names of states. If the state of a job is in none of these lists, the job is treated as running. In the
+    /// description of Slurm, such a state is read as a state of Slurm.
     #[serde(default)]
     pub states: StateNames,
 }
@@ -72,7 +72,7 @@ pub struct ListWords {
     pub job: String,
 }
 
-/// The command that cancels jobs. The numbers of the jobs follow the words.
+/// The command that cancels jobs. The numbers of the jobs are appended to the command.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CancelWords {
@@ -94,7 +94,7 @@ pub struct StateNames {
     pub ended: Vec<String>,
 }
 
-/// The descriptions inside this program, by the name that a user writes.
+/// The descriptions that are built into this program, by the name that a user writes.
 const BUILT_IN: [(&str, &str); 3] =
     [("slurm", include_str!("slurm.toml")), ("sge", include_str!("sge.toml")), ("pbs", include_str!("pbs.toml"))];
 
@@ -102,7 +102,7 @@ const BUILT_IN: [(&str, &str); 3] =
 const PLACEHOLDERS: [&str; 8] = ["name", "cores", "nodes", "seconds", "time", "log", "account", "partition"];
 
 impl BatchDescription {
-    /// Returns the description inside this program for a name, such as `sge`.
+    /// Returns the built-in description with this name, such as `sge`.
     pub fn built_in(name: &str) -> Option<Self> {
         let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
         toml::from_str(text).ok()

@@ -34,7 +34,8 @@ pub struct JobRequest<'a> {
     pub size: Option<JobSize>,
     /// Time limit in the format of Slurm.
     pub time: Option<&'a str>,
-    /// The folder of the log file, which is named after the number of the job. `None` if the options state the file.
+    /// The folder of the log file. The name of this file is the number of the job and `.log`. `None` if the options
+    /// state the log file.
     pub logs: Option<&'a Path>,
 }
 
@@ -94,22 +95,23 @@ impl BatchSystem {
         &self.description.name
     }
 
-    /// Returns the batch system with another time for repetitions ([`Commands::with_patience`]).
+    /// Returns this batch system with `patience` as the time for repetitions ([`Commands::with_patience`]).
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.commands = self.commands.with_patience(patience);
         self
     }
 
-    /// Returns the batch system with another time limit of commands ([`Commands::with_limit`]).
+    /// Returns this batch system with `limit` as the time limit of commands ([`Commands::with_limit`]).
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.commands = self.commands.with_limit(limit);
         self
     }
 
-    /// Submits a job that runs the command `line` of the shell. `options` are further arguments. If they contain the
-    /// first argument for cores, the arguments for cores are left out. Returns the number of the job.
+    /// Submits a job that runs the command `line` of the shell. `options` are further arguments. If `options` contains
+    /// the first of the description's arguments for cores, all of the description's arguments for cores are omitted.
+    /// Returns the number of the job.
     ///
     /// # Errors
     /// [`CommandError`]. If [`CommandError::is_ambiguous`] returns true for the error, search the list of jobs for the
@@ -146,7 +148,8 @@ impl BatchSystem {
         words.map(|word| filled(word, &values)).chain(options.iter().cloned()).collect()
     }
 
-    /// Returns the script of a job. It states the number and the end of the job, unless Slurm does.
+    /// Returns the script of a job. For batch systems other than Slurm, the script sets environment variables that
+    /// state the number and the end of the job.
     fn script(&self, request: &JobRequest<'_>, line: &str) -> String {
         let id = &self.description.job_id;
         if id.is_empty() {
@@ -241,7 +244,7 @@ impl JobRequest<'_> {
     }
 }
 
-/// Replaces the names in braces of a word by their values.
+/// Replaces the names in braces in a word by their values.
 fn filled(word: &str, values: &[(&str, String)]) -> String {
     values.iter().fold(word.to_owned(), |word, (name, value)| word.replace(name, value))
 }
@@ -263,7 +266,7 @@ pub(crate) fn own_job() -> Option<u64> {
     own_script_job().or_else(|| variable("SLURM_JOB_ID")?.parse().ok())
 }
 
-/// Returns the number that the script of a job states. `None` in a job of Slurm.
+/// Returns the number of the job, as the script of the job states it. `None` in a job of Slurm.
 pub(crate) fn own_script_job() -> Option<u64> {
     variable("MAKESPAN_JOB_ID")?.parse().ok()
 }

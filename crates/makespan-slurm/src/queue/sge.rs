@@ -1,8 +1,9 @@
-//! Reads the queue of Grid Engine (`qstat -xml`, `qconf`), and writes it as the records that Slurm's commands print.
+//! Reads the queue of Grid Engine (`qstat -xml`, `qconf`), and converts the queue to records in the format of Slurm's
+//! commands.
 //!
 //! Each queue instance, such as `all.q@node1`, becomes a node with the slots of the instance, and each cluster queue
-//! becomes a partition. The printed priority of a job, which contains its tickets and its urgency, orders the jobs. As in
-//! Grid Engine, a job that does not fit now delays no other job.
+//! becomes a partition. Jobs are in the order of the priority that `qstat` prints. This priority includes tickets and
+//! urgency. As in Grid Engine, a job that does not fit now delays no other job.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use roxmltree::{Document, Node};
 use super::{ClusterOutput, Queue, Texts};
 use crate::command::{Commands, Program};
 
-/// Setting of a queue that was read from Grid Engine.
+/// Name of the setting that marks a queue as read from Grid Engine.
 pub(super) const SETTING: &str = "GridEngine";
 
 /// The file with the output of `qstat -f -u '*' -xml -pri -r`.
@@ -115,8 +116,8 @@ fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
     texts.queue(now).map_err(|(_, problem)| problem)
 }
 
-/// Returns the settings of Slurm's scheduler that decide as Grid Engine's scheduler does: jobs by priority, each starts
-/// if it fits now, and no job has a reservation.
+/// Returns settings with which Slurm's scheduler decides as Grid Engine's scheduler does: it examines the jobs by
+/// priority, starts each job that fits now, and reserves nodes for no job.
 fn config(scheduler: &str) -> String {
     let value = |name: &str| {
         let mut words = scheduler.lines().map(str::split_whitespace);
@@ -154,7 +155,7 @@ fn text<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     child.text().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// Returns a word that cannot be taken for several fields of a record.
+/// Replaces characters that separate fields, so that a text cannot be read as several fields of a record.
 fn word(text: &str) -> String {
     text.chars().map(|c| if c.is_whitespace() || matches!(c, '=' | ',') { '_' } else { c }).collect()
 }

@@ -45,7 +45,7 @@ pub struct UserJobMeasures {
     pub end: Option<Time>,
     /// Whether the job succeeded by its deadline. `None` if it has no deadline.
     pub is_in_time: Option<bool>,
-    /// Sum of the charges for the tasks that succeeded, in thousandths, for their expected run times.
+    /// Sum of the charges for the tasks that succeeded, in thousandths. Charges are computed from expected run times.
     pub charge: i64,
     /// The budget in thousandths, if the job has one.
     pub budget: Option<i64>,

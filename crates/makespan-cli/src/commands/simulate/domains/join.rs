@@ -58,7 +58,8 @@ pub fn join(path: &Path, options: &SimulateOptions, log: Log) -> Result<(Log, Do
     }
     let platform = instance.platform().clone();
     if !instance.has_equal_processors() {
-        // The times of a log are divided by the speed of the processors, so its time limits do not apply.
+        // The run times in a log are divided by the speed of the processors, so the time limits in the log do not
+        // apply.
         all.jobs[users.len()..].iter_mut().for_each(|job| job.walltime = None);
     }
     let joined = Instance::new(platform, all.jobs, instance.unavailable().to_vec());

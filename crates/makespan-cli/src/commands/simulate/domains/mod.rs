@@ -32,7 +32,7 @@ impl DomainSetup {
             .map_err(|error| miette!("{}: {error}", self.file))
     }
 
-    /// Simulates a scene under the metascheduler with this spec.
+    /// Simulates the input `scene` under the metascheduler with this spec.
     pub fn simulate(&self, scene: &SimulationInput<'_>, spec: &str, observer: &mut dyn Observer) -> Result<Simulated> {
         let mut policy = self.policy(spec, scene.instance, scene.seed)?;
         simulate_policy(scene, spec, &mut policy, observer).map_err(|error| miette!("{error}"))
