@@ -126,7 +126,8 @@ pub fn parse_domains(file: &str, text: &str) -> Result<DomainsFile, FormatError>
 /// Converts an amount to thousandths. Returns an error if it has more than three decimals.
 fn thousandths(amount: f64) -> Result<i64, String> {
     let whole = (amount * 1000.0).round();
-    // Decimal numbers are read as the nearest float, and a quotient is rounded to the nearest float, too.
+    // Parsing and division both round to the nearest float. So the two floats are equal if the amount has at most three
+    // decimals.
     if (whole / 1000.0).total_cmp(&amount).is_ne() {
         return Err(format!("{amount} has more than three decimals; round it to thousandths"));
     }

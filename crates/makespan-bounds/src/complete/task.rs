@@ -14,8 +14,8 @@ pub(super) struct ModelTask {
     /// and 0 for other objectives.
     pub(super) free_until: i64,
     pub(super) allotments: Vec<u32>,
-    /// For each mode, a number of processors. Allotments that are larger than the allotment of the mode, but smaller
-    /// than this number, are not faster.
+    /// For each mode, the smallest larger allotment that is faster. If no larger allotment is faster, the maximum number
+    /// of processors plus one.
     pub(super) until: Vec<u32>,
     /// The index of the class of each mode in `Model::classes`. Empty if all processors are equal.
     pub(super) machines: Vec<usize>,

@@ -68,8 +68,8 @@ struct Search<'a> {
     first: f64,
     rate: f64,
     flow: Flow,
-    /// For each task, the weighted mean of its chosen run times. Each task chooses a run time after each new path. Recent
-    /// choices count more. Tasks are in topological order.
+    /// For each task, in topological order, the weighted mean of the run times that it has chosen. After each new path,
+    /// each task chooses a run time again. Recent choices have larger weights.
     times: Vec<f64>,
     /// For each task, the mean area of its chosen runs, divided by the capacity. Tasks are in topological order. The entry
     /// of a bag is the area of all its tasks.

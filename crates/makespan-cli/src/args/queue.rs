@@ -9,7 +9,7 @@ use makespan_slurm::forecast::RunTimes;
 #[derive(Args)]
 pub struct QueueOptions {
     /// Instead of the queue of a service, read the queue of Slurm (slurm) or Grid Engine (sge), or a folder with saved
-    /// output of their commands; a list such as slurm:a,slurm:b prints sums
+    /// output of their commands; for a list such as slurm:a,slurm:b, print each cluster and the sums
     ///
     /// slurm:NAME is the cluster of `sbatch -M NAME`, and `slurm:/PATH/slurm.conf` is the cluster of this file
     #[arg(long, value_name = "slurm[:CLUSTER]|sge|FOLDER")]

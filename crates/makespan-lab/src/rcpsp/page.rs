@@ -265,8 +265,8 @@ impl Row {
         }
     }
 
-    /// Returns the position of the bound relative to the published bound. The result is empty if no bound is published
-    /// or proved.
+    /// Returns the position of the proved bound relative to the published bound. Returns an empty text if either bound is
+    /// missing.
     fn compared(&self) -> &'static str {
         let Answer::Planned { bound, .. } = self.answer else { return "" };
         match self.published.and_then(|known| known.bound).map(|published| bound.cmp(&published)) {

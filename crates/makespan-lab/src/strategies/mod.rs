@@ -119,7 +119,7 @@ impl Campaign for StrategiesOptions {
 
     fn check(&self) -> Result<(), LabError> {
         if self.gaps.is_empty() {
-            refuse("gaps", "", "give at least one time, such as 20")?;
+            refuse("gaps", "", "give at least one gap in seconds, such as 20")?;
         }
         positive(&[("jobs", self.jobs), ("tasks", self.tasks), ("runs", self.runs as usize)])
     }

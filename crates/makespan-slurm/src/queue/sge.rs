@@ -91,7 +91,9 @@ fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
         ));
     }
     if texts.scheduler.is_none() {
-        reader.remarks.push(format!("{SCHEDULER} is missing: the intervals of the scheduler are assumed"));
+        reader.remarks.push(format!(
+            "{SCHEDULER} is missing: the scheduler is assumed to run every 15 s; save the output of `qconf -ssconf`"
+        ));
     }
     let (nodes, partitions) = Reader::instances(&document);
     if nodes.is_empty() {

@@ -1,4 +1,4 @@
-//! Measures of owners and users of domains.
+//! Waits of owners' jobs on domains, and waits, response times and charges of users' jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,8 +15,8 @@ const SHOWN: usize = 500;
 
 const CHAINS: [&str; 7] = ["job", "chain", "new tasks", "length (s)", "variants", "earliest (s)", "latest (s)"];
 const COLLISIONS: [&str; 6] = ["task", "planned on", "at (s)", "moved to", "at (s)", "penalty"];
-const LEGEND: &str = "Chains are planned in the order of their numbers: first the chains with edges, the longest \
-                      first, and then the tasks without edges, the longest first. The length is the sum of the \
+const LEGEND: &str = "Chains are planned in the order of their numbers. Chains with edges come before tasks without \
+                      edges. In both groups, the longest chain comes first. The length is the sum of the \
                       fastest run times and the mean transfer times of a chain. Its new tasks are in no earlier \
                       chain; they must run between \"earliest\" and \"latest\", because the earlier chains keep \
                       their places and the job must end by its deadline. \"variants\" is the number of variants of \

@@ -55,7 +55,7 @@ fn users_and_owners_are_simulated_over_domains() {
         assert!(users.iter().all(|user| user["end"].is_number() && user["charge"].as_f64() > Some(0.0)), "{domains}");
         assert!(users[0]["charge"].as_f64() <= Some(9.0), "{domains}");
     }
-    // The factors of --deviation apply to the jobs of users, because the logs state the times of the owners' jobs.
+    // `--deviation` changes only the run times of users' jobs. The logs state the actual run times of the owners' jobs.
     sandbox.makespan(&format!("{command} --deviation 0.3 --failures model:mtbf=10h,mttr=60s")).succeeds();
     sandbox.makespan(&format!("{command} --estimates unknown")).succeeds();
 }

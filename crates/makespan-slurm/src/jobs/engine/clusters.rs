@@ -33,7 +33,7 @@ pub(super) struct SlurmSide {
     pub mute: Option<String>,
     /// Instant of the last sign that the controller was unavailable or has forgotten jobs.
     pub doubt: Option<Instant>,
-    /// Attempts with a job that must be cancelled.
+    /// Ids of attempts. The next request to Slurm cancels the jobs of these attempts.
     pub cancel: Vec<String>,
     /// The instant since which no request to the cluster has been answered.
     pub silent: Option<Instant>,

@@ -222,7 +222,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns the minimum amount of a consumable that all tasks except `except` use up together.
+    /// Returns the sum of the minimum amounts of a consumable that the tasks use up in their remaining modes. Does not
+    /// count the task `except`.
     fn used_up(&mut self, state: &State, consumable: usize, except: Option<usize>) -> Result<i128, CertificateError> {
         let mut sum = 0_i128;
         for (task, window) in state.windows().iter().enumerate().filter(|(task, _)| Some(*task) != except) {

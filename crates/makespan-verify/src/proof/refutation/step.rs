@@ -35,8 +35,8 @@ pub(super) enum RefutationStep {
     ModesWithin(HeldWithin, usize),
     /// All tasks together use up more of the consumable than exists. So the state is refuted.
     UsedUp(usize),
-    /// Some modes of the task use up more of the consumable than remains. The first and the last modes are removed while
-    /// they use up more than remains.
+    /// Some modes of the task use up more of the consumable than remains. Such modes are removed from both ends of the
+    /// range of modes.
     ModesLeft(usize, usize),
     /// At the prices of this vector, the first starts of the task are too expensive. These starts are removed.
     FirstStarts(usize, usize),

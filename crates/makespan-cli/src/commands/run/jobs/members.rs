@@ -164,8 +164,8 @@ fn jobs_of(member: &MemberCluster, is_one: bool) -> Result<Vec<Job>, CommandErro
     Ok(commands.jobs_with_shares()?.items)
 }
 
-/// Returns the periods in which other jobs use processors of one of several clusters. Processors have their numbers in
-/// the plan.
+/// Returns the periods in which other jobs use processors of the cluster `member`. The processors in the result are
+/// numbered as in the plan of all clusters.
 fn occupied_of(member: &MemberCluster, platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
     let own = (0..platform.node_count()).filter(|&node| platform.processors_of(node).is_subset(&member.processors));
     let nodes = own.map(|node| {
