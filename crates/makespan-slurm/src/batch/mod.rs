@@ -196,8 +196,14 @@ impl BatchSystem {
     /// # Errors
     /// [`CommandError`]
     pub fn jobs(&self) -> Result<Vec<ListedJob>, CommandError> {
+        Ok(self.list()?.0)
+    }
+
+    /// Returns the jobs of this user, as [`Self::jobs`] does, and true if the list contains any text.
+    pub(crate) fn list(&self) -> Result<(Vec<ListedJob>, bool), CommandError> {
         let printed = self.commands.run(self.programs[1], &self.description.list.command[1..])?;
-        Ok(self.job.captures_iter(&printed.out).filter_map(|found| self.listed(&found)).collect())
+        let jobs = self.job.captures_iter(&printed.out).filter_map(|found| self.listed(&found)).collect();
+        Ok((jobs, !printed.out.trim().is_empty()))
     }
 
     fn listed(&self, found: &Captures<'_>) -> Option<ListedJob> {

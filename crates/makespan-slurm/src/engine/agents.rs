@@ -13,6 +13,10 @@ use crate::pilot::{AgentBeacon, LEAVING, PilotNode, REMARK};
 /// pilot of the agent is gone, the agent's tasks are lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// If an agent has given a sign of life within this time, its pilot runs. The planner may notice a sign of life
+/// [`SILENCE`] late.
+const ALIVE: Duration = Duration::from_secs(10);
+
 /// Time between two attempts to connect to an agent.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -81,6 +85,11 @@ impl Agent {
     /// a failure of the machine, the connection may stay open.
     pub fn is_mute_for(&self, time: Duration) -> bool {
         self.lived.elapsed() >= time
+    }
+
+    /// Returns true if the agent accepts tasks and has given a sign of life recently.
+    pub fn is_at_work(&self) -> bool {
+        self.is_heard && !self.leaving && self.gone.is_none() && !self.is_mute_for(ALIVE)
     }
 
     /// Closes the connection. After a pause, the planner connects again.
@@ -220,6 +229,7 @@ impl Pilots {
                 agent.leaving = true;
                 let slot = agent.slot;
                 self.close(slot, None);
+                self.hearing.watch.expect_end(place.job);
             }
             AgentMessage::Line(line) if line.starts_with(REMARK) => {
                 self.tell(format!("no job can begin on {}: {}; trying again", place.node, &line[REMARK.len_utf8()..]));

@@ -77,9 +77,10 @@ impl Pilots {
         let last = said.as_deref().and_then(|said| said.lines().rfind(|line| !line.trim().is_empty()));
         Some(match last {
             Some(line) => format!("`{}` in {}", line.trim(), log.display()),
-            None => "the pilot wrote no log, so its nodes may not share the folder of the run; `makespan slurm \
-                     doctor` tests this"
-                .into(),
+            None => {
+                let test = self.options.batch.as_slurm().map_or("", |_| "; `makespan slurm doctor` tests this");
+                format!("the pilot wrote no log, so its nodes may not share the folder of the run{test}")
+            }
         })
     }
 }

@@ -15,7 +15,10 @@ PBS_JOBID=$number.head setsid sh "$number.sh" >/dev/null 2>&1 </dev/null &
 echo "$! $2" >"$number.job"
 echo "$number.head""#;
 
+/// Lists the jobs. As some batch systems do, the first lists lack jobs that have just been submitted.
 const QSTAT: &str = r#"cd "$FAKE" || exit 1
+echo >>polls
+[ "$(grep -c '' polls)" -gt 4 ] || exit 0
 for job in *.job; do
   [ -e "$job" ] || continue
   read -r process name <"$job"

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 use makespan_exec::engine::Notice;
 
 use super::{Life, MAX_FRUITLESS, PilotNodes, PilotSeat};
-use crate::engine::watch::{FORGOTTEN, JobStateChange, PendingJob, SlurmReport};
+use crate::engine::watch::{FORGOTTEN, JobStateChange, LEFT, PendingJob, SlurmReport};
 use crate::engine::{Allocation, Pilots};
 
 /// Returns true if a job that is pending for `reason` may wait forever.
@@ -18,6 +18,7 @@ impl Pilots {
     pub(in crate::engine) fn heard_of_slurm(&mut self, report: SlurmReport) {
         match report {
             SlurmReport::Job(job, state) => self.heard_of_job(job, state),
+            SlurmReport::Told(text) => self.tell(text),
             SlurmReport::NodeGone(place) => {
                 if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
                     agent.gone = Some(format!("Slurm reports that node {} is unavailable", place.node));
@@ -72,6 +73,7 @@ impl Pilots {
                     self.await_agents(job);
                 }
             }
+            JobStateChange::Over(how) if how == LEFT => self.is_missing(job),
             JobStateChange::Over(how) => self.is_over(job, &how),
             JobStateChange::Rests => {
                 let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
@@ -80,6 +82,15 @@ impl Pilots {
                     self.tell(format!("{} has suspended pilot {job} and all its tasks", self.options.batch.name()));
                 }
             }
+        }
+    }
+
+    /// Handles a pilot that is missing in the lists of jobs. If one of its agents gives signs of life, the lists are wrong.
+    /// Otherwise, cancels the pilot, because it may still be pending.
+    fn is_missing(&mut self, job: u64) {
+        if !self.nodes.agents.iter().any(|(place, agent)| place.job == job && agent.is_at_work()) {
+            self.is_over(job, LEFT);
+            self.hearing.watch.cancel(job);
         }
     }
 
