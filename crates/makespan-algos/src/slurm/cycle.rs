@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use makespan_core::{Cycle, CyclePair, CycleQueue};
+use makespan_core::{Cycle, CyclePair, CycleQueue, CycleRules};
 
-use super::bits::NodeBits;
+use super::bits::{Common, NodeBits};
 use super::model::JobCandidate;
 use super::scheduler::{JobStart, LimitDelay, SlurmScheduler};
 use super::usage::{Hold, NodeReservation, RunningUsage};
@@ -78,6 +78,18 @@ impl CycleQueue for SlurmScheduler {
         // Plans are discarded after the cycle. So if no later job fits now, later jobs need no plan.
         let least = self.least.1.get(at - self.least.0.min(at));
         self.world.counts.as_ref().zip(least).is_some_and(|(counts, &least)| counts.free(self.world.now) < least)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        let model = self.model();
+        // Jobs with limits are visited, because their reasons and the next cycle depend on these limits.
+        if model.cycles.bf_min_prio_reserve < CycleRules::NO_RESERVATION || !model.counters.is_empty() {
+            return false;
+        }
+        // The sites with enough processors for the smallest request of all jobs.
+        let Some(least) = self.world.with_cpus.first().filter(|_| self.world.counts.is_none()) else { return false };
+        let mut sets = model.sets.iter().zip(&model.spans);
+        !sets.any(|(set, span)| Common { of: [set, least, least], without: None, span: span.clone() }.has(1))
     }
 
     fn start(&mut self, at: usize, cycle: Cycle) -> bool {

@@ -46,6 +46,9 @@ pub struct CycleRules {
 }
 
 impl CycleRules {
+    /// A value of `bf_min_prio_reserve` with which no job is planned for a later start.
+    pub const NO_RESERVATION: u64 = 4_000_000_000;
+
     /// Returns the default parameters of Slurm. `second` is the length of a second in the unit of the caller.
     pub fn usual(second: i64) -> Self {
         Self {
@@ -133,6 +136,11 @@ pub trait CycleQueue {
 
     /// Returns true if no job from position `at` on can start now.
     fn is_full(&self, _at: usize) -> bool {
+        false
+    }
+
+    /// Returns true if no waiting job can start in this cycle any more, and no reservation is made.
+    fn is_exhausted(&self) -> bool {
         false
     }
 
@@ -273,6 +281,9 @@ impl SlurmCycles {
                 self.changed = true;
                 continue;
             }
+            if queue.is_exhausted() {
+                break;
+            }
             // The next pair may be another way to satisfy the features in the same partition, which may fit.
             let has_more = at < queue.range().end && queue.pair(at) == Some(pair);
             let may_block = !has_more && !pair.has_reservation && self.may_reserve(now, &pair);
@@ -317,6 +328,9 @@ impl SlurmCycles {
                     break;
                 }
                 continue;
+            }
+            if queue.is_exhausted() {
+                break;
             }
             let mut of_array = pair.array.map(|array| by_array.entry(array).or_insert(0));
             let is_full = of_array.as_ref().is_some_and(|count| **count >= self.rules.bf_max_job_array_resv);
