@@ -142,7 +142,7 @@ impl Drawing {
         let drawn = match known.filter(|&seconds| ran == 0 || seconds > ran) {
             Some(seconds) => seconds,
             None => match self.part(times, ran) {
-                Some(part) => (part * times.limit as f64).round() as i64,
+                Some(part) => (part * times.whole as f64).round() as i64,
                 None if own.is_empty() => times.unseen(ran),
                 None => own[self.draws.below(own.len())],
             },
@@ -163,7 +163,7 @@ impl Drawing {
         }
         let at = self.draws.below(count + seen.len());
         let known = others.get(at).or_else(|| seen.get(at.checked_sub(count)?)).copied();
-        let part = match known.filter(|part| ran == 0 || part * times.limit as f64 > ran as f64) {
+        let part = match known.filter(|part| ran == 0 || part * times.whole as f64 > ran as f64) {
             Some(part) => part,
             None if usual.is_empty() => others[self.draws.below(others.len())],
             // Over twenty successive simulations, the first fraction for a user takes each of the twenty usual values
@@ -249,7 +249,7 @@ mod tests {
             let at = at % times.len();
             times[at].name = 1;
             times[at].user = 1;
-            times[at].limit = 2000;
+            (times[at].limit, times[at].whole) = (2000, 2000);
             let alone = Drawing::new(number, 5).all(&base.states, &times, |job| ran[job]).seconds;
             times.push(times[at].clone());
             let more = Drawing::new(number, 5).all(&base.states, &times, |job| ran.get(job).copied().unwrap_or(0)).seconds;

@@ -198,6 +198,16 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
             options.draws
         ));
     }
+    let is_guessed = |&job: &usize| times[job].known == PredictionSource::Usual && queue.jobs[job].limit.is_none();
+    let guessed: Vec<usize> = (0..queue.jobs.len()).filter(is_guessed).collect();
+    if let Some(&first) = guessed.first() {
+        remarks.push(format!(
+            "jobs without a time limit: {} (such as job {}); their run times are unknown, and are predicted as if they had \
+             a limit of one day",
+            guessed.len(),
+            queue.jobs[first].shown
+        ));
+    }
     Forecast { expected, ends, drawn, remarks }
 }
 

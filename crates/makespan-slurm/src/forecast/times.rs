@@ -47,6 +47,8 @@ pub(super) struct JobRunTimes {
     /// in `others`.
     pub usual: &'static [f64],
     pub limit: i64,
+    /// The time, in seconds, of which the fractions are parts: the limit, or [`TYPICAL_LIMIT`] without a limit.
+    pub whole: i64,
     pub known: PredictionSource,
     /// The number of the job's group. The jobs of a group have the same user and the same or similar names.
     pub name: usize,
@@ -91,6 +93,9 @@ const ENOUGH: usize = 500;
 pub const SAME_NAME: usize = 3;
 /// The time limit that is assumed for a job without one, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
+/// The time limit, in seconds, from which the run time of a job without a limit is predicted if no run of similar jobs is
+/// known: a day.
+const TYPICAL_LIMIT: i64 = 86_400;
 
 impl KnownRunTimes {
     pub(super) fn of(queue: &Queue, from: RunTimes) -> Self {
@@ -169,11 +174,13 @@ impl KnownRunTimes {
 
     fn of_job(&self, job: &QueueJob, own: std::sync::Arc<[i64]>) -> JobRunTimes {
         let of_user = self.by_user.get(&job.user).filter(|list| list.len() >= 3);
-        // If a job has no limit, fractions of limits cannot be used.
+        // If a job has no limit, the fractions that jobs of this cluster used cannot be used.
         let (others, usual) = match job.limit {
             Some(_) => (of_user.unwrap_or(&self.all).clone(), self.usual),
+            None if own.is_empty() => (std::sync::Arc::default(), self.usual),
             None => Default::default(),
         };
+        let whole = job.limit.map_or(TYPICAL_LIMIT, |_| limit(job));
         let known = match (own.len(), others.len()) {
             (0, 0) if usual.is_empty() => PredictionSource::Limit,
             (0, 0) => PredictionSource::Usual,
@@ -181,7 +188,7 @@ impl KnownRunTimes {
             (0, count) => PredictionSource::Anybody(count),
             (count, _) => PredictionSource::Name(count),
         };
-        JobRunTimes { own, others, usual, limit: limit(job), known, name: 0, user: 0 }
+        JobRunTimes { own, others, usual, limit: limit(job), whole, known, name: 0, user: 0 }
     }
 }
 
@@ -200,17 +207,17 @@ impl JobRunTimes {
     pub(super) fn mean(&self, ran: i64) -> i64 {
         let own = longer(&self.own, ran);
         let (others, usual) = (self.beyond(&self.others, ran), self.beyond(self.usual, ran));
-        let limit = self.limit as f64;
+        let whole = self.whole as f64;
         // All public logs together have the weight of one other job. All other jobs together have the weight of one
         // run of similar jobs.
-        let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
+        let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * whole);
         let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
         self.within(ran, known.map_or_else(|| self.unseen(ran), |known| known.round() as i64))
     }
 
     /// Returns the distribution of the run time of a job that has not started.
     pub(super) fn distribution(&self) -> RunTimeDistribution {
-        let seconds = |part: f64| (part * self.limit as f64).round() as i64;
+        let seconds = |part: f64| (part * self.whole as f64).round() as i64;
         let parts = self.others.len() + usize::from(!self.usual.is_empty());
         let part = 1.0 / parts.max(1) as f64;
         let own = self.own.iter().map(|&run| (run, 1.0));
@@ -232,7 +239,7 @@ impl JobRunTimes {
     /// Returns the fractions of the limit that are longer than the elapsed time `ran`.
     pub(super) fn beyond<'a>(&self, parts: &'a [f64], ran: i64) -> &'a [f64] {
         // If the job is pending, every fraction is possible.
-        let over = |&part: &f64| ran > 0 && part * self.limit as f64 <= ran as f64;
+        let over = |&part: &f64| ran > 0 && part * self.whole as f64 <= ran as f64;
         &parts[parts.partition_point(over)..]
     }
 
@@ -272,7 +279,7 @@ pub(super) mod tests {
         } else {
             PredictionSource::Name(own.len())
         };
-        JobRunTimes { own: own.into(), others: others.into(), usual: &[], limit, known, name: 0, user: 0 }
+        JobRunTimes { own: own.into(), others: others.into(), usual: &[], limit, whole: limit, known, name: 0, user: 0 }
     }
 
     pub fn usual(own: &[i64], others: &[f64], limit: i64) -> JobRunTimes {

@@ -134,6 +134,10 @@ fn known(known: PredictionSource, has_limit: bool) -> String {
                 public(count)
             )
         }
+        PredictionSource::Usual if !has_limit => {
+            "one day times the fraction of time limits that jobs of public logs use, because the job has no limit"
+                .to_owned()
+        }
         PredictionSource::Usual => "its time limit times the fraction that jobs of public logs use".to_owned(),
         PredictionSource::Limit => "its time limit".to_owned(),
     }
