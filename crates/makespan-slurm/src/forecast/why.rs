@@ -3,7 +3,7 @@
 use makespan_algos::slurm::PartitionRequest;
 use makespan_core::{WaitKind, WaitReason};
 
-use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, SlurmReservation};
+use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, SlurmReservation, permanent};
 use crate::{JobState, Partition};
 
 use super::counters::CounterWords;
@@ -26,6 +26,9 @@ impl From<PermanentReason> for PartitionObstacle {
 
 /// Returns a reason that follows from the job alone, without a simulation.
 pub(super) fn at_once(job: &QueueJob) -> Option<WaitReason> {
+    if let Some(why) = permanent(job.id, &job.reason) {
+        return Some(why);
+    }
     if job.is_held {
         let by_user = job.is_new() || job.reason.contains("User");
         let who = match &*job.reason {

@@ -51,6 +51,7 @@ pub use present::{Present, PresentError};
 pub use request::JobRequest;
 pub use reservation::{Licence, SlurmReservation};
 pub use saved::SavedError;
+pub(crate) use sge::permanent;
 
 use std::collections::BTreeMap;
 

@@ -150,7 +150,7 @@ impl Queue {
 }
 
 /// Returns the time of the last change of a file, in seconds since 1970.
-fn changed(path: &Path) -> Option<i64> {
+pub(super) fn changed(path: &Path) -> Option<i64> {
     let at = path.metadata().ok()?.modified().ok()?;
     i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }

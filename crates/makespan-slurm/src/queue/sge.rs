@@ -6,13 +6,17 @@
 //! urgency. As in Grid Engine, a job that does not fit now delays no other job.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use makespan_core::{CycleRules, WaitKind, WaitReason};
 use roxmltree::{Document, Node};
 
+use super::read::changed;
+use super::waits::JobNotes;
 use super::{ClusterOutput, Queue, Texts};
 use crate::command::{Commands, Program};
 
@@ -29,6 +33,11 @@ const ENVIRONMENTS: &str = "qconf.pe.txt";
 /// Arguments of `qstat` that list all queue instances and all jobs with their requests.
 const QSTAT: [&str; 6] = ["-f", "-u", "*", "-xml", "-pri", "-r"];
 
+/// The beginnings of the reasons of jobs that cannot start by themselves. A name follows.
+const IN_ERROR: &str = "JobHeldError:";
+const NO_ENVIRONMENT: &str = "JobHeldEnvironment:";
+const NO_QUEUE: &str = "JobHeldQueue:";
+
 /// Requests that the forecast takes into account.
 const KNOWN_REQUESTS: [&str; 2] = ["h_rt", "slots"];
 
@@ -38,6 +47,8 @@ struct GridTexts {
     jobs: String,
     scheduler: Option<String>,
     environments: Option<String>,
+    /// The last change of the file with the jobs, in seconds since 1970.
+    changed: Option<i64>,
 }
 
 impl Queue {
@@ -59,7 +70,8 @@ impl Queue {
         let shown: Option<Vec<String>> =
             names.split_whitespace().map(|name| run("qconf", &["-sp", name]).ok()).collect();
         let environments = shown.map(|all| all.concat());
-        queue(&GridTexts { jobs, scheduler, environments }, Some(now)).map_err(|error| format!("qstat -xml: {error}"))
+        queue(&GridTexts { jobs, scheduler, environments, changed: None }, Some(now))
+            .map_err(|error| format!("qstat -xml: {error}"))
     }
 
     /// Reads saved outputs of Grid Engine's commands from files in a folder.
@@ -70,7 +82,8 @@ impl Queue {
         let path = folder.join(JOBS);
         let jobs = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let optional = |name: &str| fs::read_to_string(folder.join(name)).ok();
-        let texts = GridTexts { jobs, scheduler: optional(SCHEDULER), environments: optional(ENVIRONMENTS) };
+        let (scheduler, environments) = (optional(SCHEDULER), optional(ENVIRONMENTS));
+        let texts = GridTexts { jobs, scheduler, environments, changed: changed(&path) };
         queue(&texts, now).map_err(|error| format!("{}: {error}", path.display()))
     }
 
@@ -83,7 +96,12 @@ impl Queue {
 /// Combines the outputs into a queue.
 fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
     let document = Document::parse(&texts.jobs).map_err(|error| format!("this is not the XML of qstat: {error}"))?;
-    let mut reader = Reader { remarks: Vec::new(), on_one_host: one_host(texts), taken: HashMap::new() };
+    let mut reader = Reader {
+        remarks: Vec::new(),
+        notes: JobNotes::default(),
+        environments: environments(texts),
+        taken: HashMap::new(),
+    };
     if texts.environments.is_none() {
         reader.remarks.push(format!(
             "{ENVIRONMENTS} is missing: parallel jobs are assumed to need all slots on one host; save the output of \
@@ -104,17 +122,22 @@ fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
     for job in document.descendants().filter(|node| node.has_tag_name("job_list")) {
         jobs += &reader.job(job, &all.join(","))?;
     }
+    if jobs.is_empty() {
+        jobs = "No jobs in the system\n".into();
+    }
     reader.unknown_requests(&document);
+    reader.remarks.extend(reader.notes.remarks());
     let mut lines = String::new();
     for (name, own) in &partitions {
         let _ = writeln!(lines, "PartitionName={name} State=UP MaxTime=UNLIMITED Nodes={}", own.join(","));
     }
+    let texts_changed = texts.changed;
     let mut texts = Texts::default()
         .with(ClusterOutput::Config, config(texts.scheduler.as_deref().unwrap_or_default()))
         .with(ClusterOutput::Nodes, nodes)
         .with(ClusterOutput::Partitions, lines)
         .with(ClusterOutput::Jobs, jobs);
-    texts.remarks = reader.remarks;
+    (texts.remarks, texts.changed) = (reader.remarks, texts_changed);
     texts.queue(now).map_err(|(_, problem)| problem)
 }
 
@@ -129,7 +152,8 @@ fn config(scheduler: &str) -> String {
     format!(
         "{SETTING} = yes\nSchedulerType = sched/backfill\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CPU\n\
          PriorityType = priority/basic\nSchedulerParameters = bf_interval={interval},bf_resolution=1,\
-         bf_max_job_test=1000000,default_queue_depth=1000000,sched_interval=-1,bf_min_prio_reserve=4000000000\n"
+         bf_max_job_test=1000000,default_queue_depth=1000000,sched_interval=-1,bf_min_prio_reserve={}\n",
+        CycleRules::NO_RESERVATION
     )
 }
 
@@ -138,17 +162,42 @@ fn seconds(text: &str) -> Option<u64> {
     text.split(':').try_fold(0_u64, |all, part| all.checked_mul(60)?.checked_add(part.parse().ok()?))
 }
 
-/// Returns the parallel environments that need all slots of a job on one host. `None` if the environments are unknown.
-fn one_host(texts: &GridTexts) -> Option<BTreeSet<String>> {
-    let (mut name, mut found) = ("", BTreeSet::new());
+/// Returns the parallel environments, each with true if it needs all slots of a job on one host. `None` if the
+/// environments are unknown.
+fn environments(texts: &GridTexts) -> Option<BTreeMap<String, bool>> {
+    let (mut name, mut found) = ("", BTreeMap::new());
     for line in texts.environments.as_deref()?.lines() {
         match line.split_whitespace().collect::<Vec<_>>()[..] {
-            ["pe_name", own] => name = own,
-            ["allocation_rule", "$pe_slots"] => _ = found.insert(name.to_owned()),
+            ["pe_name", own] => {
+                name = own;
+                found.insert(name.to_owned(), false);
+            }
+            ["allocation_rule", "$pe_slots"] => _ = found.insert(name.to_owned(), true),
             _ => {}
         }
     }
     Some(found)
+}
+
+/// Returns true if a name in a request is a pattern, such as `mpi*`.
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '[', '!', '|', '&'])
+}
+
+/// Returns the reason for a job of Grid Engine that cannot start by itself.
+pub(crate) fn permanent(id: u64, reason: &str) -> Option<WaitReason> {
+    if let Some(state) = reason.strip_prefix(IN_ERROR) {
+        let remedy = format!("qmod -cj {id}");
+        let brief = format!("error state {state}: {remedy}");
+        return Some(WaitReason::new(WaitKind::Held, brief, format!("it is in the error state {state}")).with(remedy));
+    }
+    let (kind, name, change) = match (reason.strip_prefix(NO_ENVIRONMENT), reason.strip_prefix(NO_QUEUE)) {
+        (Some(name), _) => ("parallel environment", name, format!("qalter -pe NAME SLOTS {id}")),
+        (None, Some(name)) => ("queue with slots", name, format!("qalter -q NAME {id}")),
+        (None, None) => return None,
+    };
+    let text = format!("it asks for {name}, but there is no such {kind}");
+    Some(WaitReason::new(WaitKind::Partition, format!("no {kind} {name}"), text).with(change))
 }
 
 /// Returns the text of a child element.
@@ -164,7 +213,9 @@ fn word(text: &str) -> String {
 
 struct Reader {
     remarks: Vec<String>,
-    on_one_host: Option<BTreeSet<String>>,
+    notes: JobNotes,
+    /// The parallel environments, each with true if it needs all slots of a job on one host.
+    environments: Option<BTreeMap<String, bool>>,
     /// The number of slots that the jobs read so far hold in each queue instance.
     taken: HashMap<String, u64>,
 }
@@ -213,8 +264,8 @@ impl Reader {
             .and_then(|text| text.parse().ok())
             .ok_or("a job has no JB_job_number; save the output of `qstat -f -u '*' -xml -pri -r`")?;
         let state = text(job, "state").unwrap_or_default();
-        let slots: u64 = text(job, "slots").and_then(|text| text.parse().ok()).unwrap_or(1);
-        let priority: f64 = text(job, "JAT_prio").and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        let slots = self.number(job, id, "slots", 1, |&slots: &u64| slots > 0);
+        let priority = self.number(job, id, "JAT_prio", 0.0, |priority: &f64| priority.is_finite());
         let task = text(job, "tasks").map(|tasks| tasks.strip_suffix(":1").unwrap_or(tasks).to_owned());
         let instance =
             job.parent().filter(|parent| parent.has_tag_name("Queue-List")).and_then(|own| text(own, "name"));
@@ -246,6 +297,22 @@ impl Reader {
         Ok(line + "\n")
     }
 
+    /// Returns the number in an element of a job. If it is invalid, adds a warning and returns `otherwise`.
+    fn number<T: FromStr + Display>(
+        &mut self,
+        job: Node<'_, '_>,
+        id: u64,
+        name: &str,
+        otherwise: T,
+        is_valid: impl Fn(&T) -> bool,
+    ) -> T {
+        let Some(stated) = text(job, name) else { return otherwise };
+        stated.parse().ok().filter(is_valid).unwrap_or_else(|| {
+            self.notes.add_named(&id.to_string(), format!("{name} is `{stated}`; {otherwise} is assumed"));
+            otherwise
+        })
+    }
+
     fn running(&mut self, line: &mut String, job: Node<'_, '_>, instance: &str, state: &str, slots: u64) {
         let queue = instance.split_once('@').map_or(instance, |(queue, _)| queue);
         let word = if state.contains(['s', 'S', 'T']) { "SUSPENDED" } else { "RUNNING" };
@@ -268,24 +335,28 @@ impl Reader {
             .collect();
         let queues: BTreeSet<&str> =
             asked.iter().map(|own| own.split_once('@').map_or(*own, |(queue, _)| queue)).collect();
-        let known = |name: &&str| all.split(',').any(|own| own == *name);
-        let partitions = if !queues.is_empty() && queues.iter().all(known) {
-            queues.into_iter().collect::<Vec<_>>().join(",")
-        } else {
-            if !asked.is_empty() {
-                self.remarks.push(format!("job {id}: its queue request {} is ignored", asked.join(",")));
-            }
-            all.to_owned()
-        };
+        let known: Vec<&str> = queues.iter().copied().filter(|name| all.split(',').any(|own| own == *name)).collect();
+        let has_pattern = queues.iter().any(|name| is_pattern(name));
+        let is_nowhere = !queues.is_empty() && known.is_empty() && !has_pattern;
+        if has_pattern {
+            self.notes.add_named(&id.to_string(), format!("the queue request {} is ignored", asked.join(",")));
+        }
+        let partitions = if known.is_empty() || has_pattern { all.to_owned() } else { known.join(",") };
         let environment = job.children().find(|child| child.has_tag_name("requested_pe"));
         let environment = environment.and_then(|node| node.attribute("name"));
+        let rule = self.environments.as_ref().zip(environment).map(|(all, name)| all.get(name).copied());
         let is_on_one_host =
-            self.on_one_host.as_ref().is_none_or(|known| environment.is_none_or(|name| known.contains(name)));
+            rule.map_or(self.environments.is_none() || environment.is_none(), |rule| rule == Some(true));
+        // Without any known environment, the list may be incomplete.
+        let lists_any = self.environments.as_ref().is_some_and(|all| !all.is_empty());
+        let lacking = environment.filter(|name| rule == Some(None) && lists_any && !is_pattern(name));
         let nodes = if is_on_one_host { "1-1" } else { "1" };
         let _ = write!(line, " JobState=PENDING Partition={partitions} NumNodes={nodes}");
         if let [instance] = asked[..]
+            && !is_nowhere
             && instance.contains('@')
             && !instance.contains("@@")
+            && !is_pattern(instance)
         {
             let _ = write!(line, " ReqNodeList={instance}");
         }
@@ -295,8 +366,11 @@ impl Reader {
             .filter_map(|child| child.text().map(str::trim))
             .collect();
         if state.contains('E') {
-            self.remarks.push(format!("job {id} is in the error state {state}; `qmod -cj {id}` clears this state"));
-            line.push_str(" Reason=JobHeldAdmin");
+            let _ = write!(line, " Reason={IN_ERROR}{}", word(state));
+        } else if let Some(name) = lacking {
+            let _ = write!(line, " Reason={NO_ENVIRONMENT}{}", word(name));
+        } else if is_nowhere {
+            let _ = write!(line, " Reason={NO_QUEUE}{}", word(&asked.join("+")));
         } else if !before.is_empty() {
             let _ = write!(line, " Reason=Dependency Dependency=afterany:{}", before.join(":"));
         } else if state.contains('h') {

@@ -57,3 +57,71 @@ fn commands_of_grid_engine_are_run_and_their_errors_are_reported() {
     let error = Queue::read_grid_engine(&none).unwrap_err();
     assert!(error.contains("there is no such program") && error.contains("the batch system"), "{error}");
 }
+
+/// Returns the forecast for a Grid Engine with a queue `all.q` of two slots and these pending jobs.
+fn forecast_of(pending: &str) -> (Queue, makespan_slurm::forecast::Forecast) {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "<job_info><queue_info><Queue-List><name>all.q@n1</name><slots_used>0</slots_used><slots_total>2\
+         </slots_total></Queue-List></queue_info><job_info>{pending}</job_info></job_info>"
+    );
+    fs::write(folder.path().join("qstat.xml"), text).unwrap();
+    fs::write(folder.path().join("qconf.pe.txt"), "pe_name smp\nallocation_rule $pe_slots\n").unwrap();
+    let queue = Queue::grid_engine_from_folder(folder.path(), None).unwrap();
+    let expected = forecast(&queue, &ForecastOptions { draws: 4, ..ForecastOptions::default() });
+    (queue, expected)
+}
+
+fn pending(id: u64, parts: &str) -> String {
+    format!(
+        "<job_list><JB_job_number>{id}</JB_job_number><JB_owner>ann</JB_owner><JB_submission_time>2026-12-01T02:00:00\
+         </JB_submission_time>{parts}</job_list>"
+    )
+}
+
+#[test]
+fn jobs_that_never_start_state_why() {
+    let smp = "<requested_pe name=\"smp\">2</requested_pe>";
+    let other = smp.replace("smp", "mpi");
+    let cases = [
+        ("<state>Eqw</state>", Some(("it is in the error state Eqw", "qmod -cj 1"))),
+        (&*other, Some(("it asks for mpi, but there is no such parallel environment", "qalter -pe NAME SLOTS 1"))),
+        ("<hard_req_queue>b.q</hard_req_queue>", Some(("it asks for b.q, but there is no such queue", "qalter -q"))),
+        ("<hard_req_queue>b*</hard_req_queue>", None),
+        ("<hard_req_queue>all.q@n1</hard_req_queue>", None),
+        (smp, None),
+        (&*smp.replace("smp", "s*"), None),
+    ];
+    for (parts, never) in cases {
+        let (queue, all) = forecast_of(&pending(1, parts));
+        let one = &all.expected[0];
+        let Some((text, remedy)) = never else {
+            assert_eq!(one.outlook.start, Some(queue.now), "{parts}");
+            continue;
+        };
+        assert_eq!(one.outlook.start, None, "{parts}");
+        assert!(one.why().text.starts_with(text), "{:?}", one.why());
+        assert!(one.why().remedy.as_ref().unwrap().starts_with(remedy), "{:?}", one.why());
+    }
+}
+
+#[test]
+fn invalid_numbers_and_an_empty_queue_have_notes() {
+    let (queue, _) = forecast_of(&pending(1, "<slots>0</slots><JAT_prio>nan</JAT_prio>"));
+    for note in ["job 1: slots is `0`; 1 is assumed", "job 1: JAT_prio is `nan`; 0 is assumed"] {
+        assert!(queue.remarks.iter().any(|remark| remark == note), "{:?}", queue.remarks);
+    }
+    let (queue, _) = forecast_of("");
+    assert!(queue.remarks.iter().any(|note| note.contains("last change of the file")), "{:?}", queue.remarks);
+    assert!(queue.remarks.iter().all(|note| !note.contains("Slurm")), "{:?}", queue.remarks);
+}
+
+#[test]
+fn jobs_without_a_limit_start_within_days_and_tasks_start_in_order() {
+    let (queue, all) = forecast_of(&pending(1, "<tasks>1-40:1</tasks>"));
+    let starts: Vec<i64> = all.expected.iter().map(|one| one.outlook.start.unwrap() - queue.now).collect();
+    assert_eq!((starts.len(), starts[0], starts[1]), (40, 0, 0));
+    assert!(starts.is_sorted() && starts[2] > 0 && starts[2] < 86_400, "{starts:?}");
+    assert!(starts.chunks(2).all(|both| both[1] - both[0] <= 15), "{starts:?}");
+    assert!(all.remarks.iter().any(|note| note.contains("jobs without a time limit: 40")), "{:?}", all.remarks);
+}
