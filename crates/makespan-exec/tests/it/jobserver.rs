@@ -83,12 +83,12 @@ fn tokens_of_killed_processes_are_free_when_their_job_ends() {
     for style in STYLES {
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path();
-        // Three processes die with a token each. The job goes on for a while.
-        let killed = "for i in 1 2 3; do take; sh -c 'kill -9 $$'; done; work 0.3; echo end >> $LOG.order";
+        // Three processes die with a token each, before the other jobs are released. The job continues for a while.
+        let killed = "for i in 1 2 3; do take; sh -c 'kill -9 $$'; done; work 0.8; echo end >> $LOG.order";
         let jobs = vec![
             client("killed", 1, folder, killed),
-            released(client("next", 1, folder, "echo next >> $LOG.order; work 0"), 100),
-            released(client("wide", 4, folder, "echo wide >> $LOG.order; work 0"), 100),
+            released(client("next", 1, folder, "echo next >> $LOG.order; work 0"), 500),
+            released(client("wide", 4, folder, "echo wide >> $LOG.order; work 0"), 500),
         ];
         most_processes(folder, jobs, style);
         assert_eq!(text(folder, "log.order"), "end\nnext\nwide\n", "{style:?}");
