@@ -64,6 +64,7 @@ fn jobs_move_to_the_other_cluster_if_one_goes_down() {
     let table = table(&space.path("run"));
     assert_eq!(table.len(), 3 * JOBS);
     assert!(table.iter().all(|(_, _, state)| state == "COMPLETED_SUCCESSFULLY"), "{table:?}");
-    // A task writes its line at its end, so tasks that were killed with their cluster had not written a line.
-    assert_eq!(lines(&space), 3 * JOBS, "no task ran twice");
+    // A task writes its line at its end. The crash may kill a task of each core between its line and the record of its end.
+    let repeated = lines(&space) - 3 * JOBS;
+    assert!(repeated <= 8, "{repeated} tasks wrote their lines twice, but the crashed cluster has 8 cores");
 }
