@@ -21,6 +21,7 @@ mod outcome;
 mod own;
 mod page;
 mod place;
+mod platform;
 mod printed;
 mod prints;
 mod record;

@@ -23,8 +23,8 @@ pub struct DomainScene<'a> {
 /// Measures of owners and users of domains. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DomainMeasures {
-    /// Mean wait of the owner's jobs, for each domain. `None` if no job of the owner ended. Waits are those of
-    /// [`makespan_core::Measures`].
+    /// Mean wait of the owner's jobs, for each domain. `None` if no job of the owner ended. Waits are computed
+    /// as in [`makespan_core::Measures`].
     pub owners_wait: Vec<Option<f64>>,
     /// Mean wait of the users' jobs that succeeded.
     pub users_wait: Option<f64>,

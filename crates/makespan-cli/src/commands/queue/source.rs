@@ -92,24 +92,15 @@ impl ClusterSource {
     }
 
     fn read_by(&self, commands: Commands, at: Option<i64>, days: u32) -> Result<Queue> {
-        let from = self.words();
-        match self {
-            Self::GridEngine => {
-                let mut queue =
-                    Queue::read_grid_engine(&commands).map_err(|error| miette!("--from {from}: {error}"))?;
-                queue.now = at.unwrap_or(queue.now);
-                return Ok(queue);
+        let read = match self {
+            Self::GridEngine => Queue::read_grid_engine(&commands),
+            Self::Saved(folder) if Queue::is_of_grid_engine(folder) => Queue::grid_engine_from_folder(folder, at),
+            Self::Saved(folder) => Queue::from_folder(folder, at).map_err(|error| error.to_string()),
+            Self::Usual | Self::Named(_) | Self::Configured(_) => {
+                Queue::read(&self.commands(commands), days).map_err(|error| error.to_string())
             }
-            Self::Saved(folder) if Queue::is_of_grid_engine(folder) => {
-                return Queue::grid_engine_from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"));
-            }
-            Self::Saved(folder) => {
-                return Queue::from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"));
-            }
-            Self::Usual | Self::Named(_) | Self::Configured(_) => (),
-        }
-        let commands = self.commands(commands);
-        let mut queue = Queue::read(&commands, days).map_err(|error| miette!("--from {from}: {error}"))?;
+        };
+        let mut queue = read.map_err(|error| miette!("--from {}: {error}", self.words()))?;
         queue.now = at.unwrap_or(queue.now);
         Ok(queue)
     }

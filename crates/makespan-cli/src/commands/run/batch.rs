@@ -4,17 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use makespan_core::{Instance, Node, Platform, Schedule};
-use makespan_formats::{Language, read_platform, write_instance};
 use makespan_slurm::batch::{BatchDescription, BatchSystem};
 use makespan_slurm::engine::{Allocation, PilotOptions, PilotSize, Pilots, this_program};
 use makespan_slurm::{Commands, PlacedRequest};
 use miette::{Result, miette};
 
 use super::cluster::{PLATFORM, PilotRequest, check_limit, name_of, sizes, slurm_time};
-use super::folder;
+use super::platform;
 use super::source::within_nodes;
 use crate::args::{RunOptions, SlurmOptions};
-use crate::output::{complain, write_file};
+use crate::output::complain;
 
 /// The batch system on which a run is executed.
 pub struct ClusterOfBatch {
@@ -46,10 +45,8 @@ impl ClusterOfBatch {
             |request: PilotRequest| PilotSize { nodes: 1, cores, time: request.time, placed: PlacedRequest::default() };
         let pilots: Vec<PilotSize> = requests.into_iter().map(pilot).collect();
         // A resumed run keeps its platform, because its running jobs occupy processors of this platform.
-        let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
-        let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
-        let platform = match earlier {
-            Some(earlier) => within_nodes(earlier.platform().clone()),
+        let platform = match platform::of_resumed(options, PLATFORM) {
+            Some(earlier) => earlier,
             None => {
                 let nodes = (1..=pilots.len()).map(|number| Node::new(format!("pilot{number}"), cores)).collect();
                 let platform = Platform::new(nodes).map_err(|error| miette!("--on: {error}"))?;
@@ -87,10 +84,7 @@ impl ClusterOfBatch {
 
     /// Creates the engine, which submits the pilots. `platform` is the platform of the plan.
     pub fn begin(&self, platform: &Platform, folder: &Path, stem: &str, grace: Duration) -> Result<Pilots> {
-        let kept = Instance::new(platform.clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
-        let path = folder.join(PLATFORM);
-        std::fs::create_dir_all(folder.join("pilot")).map_err(|error| miette!("{}: {error}", path.display()))?;
-        write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
+        platform::write(platform, folder, PLATFORM)?;
         let program: PathBuf = this_program().map_err(|error| miette!("{error}"))?;
         let (pilots, options) = (self.pilots.clone(), self.options.clone());
         let allocation = Allocation::Asked { pilots, options, name: name_of(folder, stem) };

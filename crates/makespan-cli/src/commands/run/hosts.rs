@@ -1,18 +1,17 @@
 //! A run on hosts with OpenSSH: the machines of the plan.
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use makespan_core::{Instance, Node, Platform, Resource, Resources, counted};
+use makespan_core::{Node, Platform, Resource, Resources, counted};
 use makespan_exec::hosts::{HostOptions, HostSpec, Hosts, ProbedHost, ProbedHosts, probe};
-use makespan_formats::{Language, read_platform, write_instance};
 use miette::{Result, miette};
 
-use super::folder;
+use super::platform;
 use super::source::within_nodes;
 use crate::args::RunOptions;
-use crate::output::{complain_text, narrow, write_file};
+use crate::output::{complain_text, narrow};
 
 /// File in the folder of a run that stores the platform with which the run began.
 const PLATFORM: &str = "hosts/platform.json";
@@ -35,13 +34,12 @@ impl ClusterOfHosts {
                 "{option} applies only to --on slurm; remove it, or state the cores of a host: HOST*8"
             ));
         }
-        let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
-        let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
+        let earlier = platform::of_resumed(options, PLATFORM);
         let probed = probe(specs.to_vec(), earlier.is_some(), &mut |text| complain_text(&narrow("note: ", 6, text)));
         let probed = probed.map_err(|error| miette!("--on: {error}"))?;
         // A resumed run keeps its platform, because its running jobs occupy processors of this platform.
         let platform = match earlier {
-            Some(earlier) => within_nodes(earlier.platform().clone()),
+            Some(earlier) => earlier,
             None => platform(&probed.hosts)?,
         };
         Ok(Self { platform, probed: RefCell::new(Some(probed)), is_scratch: options.scratch.is_some() })
@@ -57,11 +55,7 @@ impl ClusterOfHosts {
         let Some(probed) = self.probed.take() else { return Err(miette!("the run on these hosts has already begun")) };
         let here = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
         let options = HostOptions { folder: folder.to_owned(), here, is_scratch: self.is_scratch, grace };
-        let kept = Instance::new(platform.clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
-        let path: PathBuf = folder.join(PLATFORM);
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.map_err(|error| miette!("{}: {error}", path.display()))?;
-        write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
+        platform::write(platform, folder, PLATFORM)?;
         Hosts::begin(platform, probed, options).map_err(|error| miette!("--on: {error}"))
     }
 }

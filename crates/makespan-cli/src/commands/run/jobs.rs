@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use makespan_core::{Instance, Placement, Platform, Schedule, Time};
-use makespan_formats::{Language, read_platform, write_instance};
 use makespan_slurm::engine::this_program;
 use makespan_slurm::jobs::{JobsOptions, SlurmJobEngine, inexpressible};
 use makespan_slurm::{OptionalLimit, Partition, duration};
@@ -18,10 +17,10 @@ pub use later::LaterPlan;
 use members::MemberCluster;
 
 use super::cluster::slurm_time;
-use super::source::within_nodes;
-use super::{BegunPlan, Decider, folder};
+use super::platform;
+use super::{BegunPlan, Decider};
 use crate::args::RunOptions;
-use crate::output::{complain, write_file};
+use crate::output::complain;
 
 /// File in the folder of a run that stores the platform with which the run began.
 const PLATFORM: &str = "jobs/platform.json";
@@ -73,10 +72,8 @@ impl ClusterOfJobs {
         let mut members = members::named(names)?;
         // A resumed run uses the platform of its first session, because a node that is down now is still part of the
         // cluster.
-        let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
-        let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
-        let platform = match earlier {
-            Some(earlier) => within_nodes(earlier.platform().clone()),
+        let platform = match platform::of_resumed(options, PLATFORM) {
+            Some(earlier) => earlier,
             None => {
                 let machines = members::machines(&members, slurm.partition.as_deref())?;
                 let told = machines.remarks.iter().filter(|_| !options.printing.quiet);
@@ -189,10 +186,7 @@ impl ClusterOfJobs {
     /// Creates the engine that submits the tasks, and writes the platform to the folder of the run.
     pub fn begin<'a>(&self, instance: &'a Instance, folder: &Path, grace: Duration) -> Result<SlurmJobEngine<'a>> {
         let program = this_program().map_err(|error| miette!("{error}"))?;
-        let kept = Instance::new(instance.platform().clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
-        let path = folder.join(PLATFORM);
-        std::fs::create_dir_all(folder.join("jobs")).map_err(|error| miette!("{}: {error}", path.display()))?;
-        write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
+        platform::write(instance.platform(), folder, PLATFORM)?;
         let options = JobsOptions {
             folder: folder.to_owned(),
             clusters: self.members.iter().map(MemberCluster::for_jobs).collect::<Result<_>>()?,

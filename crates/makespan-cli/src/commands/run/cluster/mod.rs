@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use makespan_core::{Estimate, Instance, Placement, Platform, Schedule, Time};
-use makespan_formats::{Language, read_platform, write_instance};
 use makespan_slurm::batch::BatchSystem;
 use makespan_slurm::engine::{Allocation, PilotOptions, PilotSize, Pilots, this_program};
 use makespan_slurm::{Allocated, Commands, MachinesError, OptionalLimit, Pool, duration, fit};
 use miette::{Result, miette};
 
 use super::folder;
-use super::source::within_nodes;
+use super::platform;
 use crate::args::{RunOptions, SlurmOptions};
 use crate::cluster::own_job;
 use crate::output::{complain, write_file};
@@ -58,8 +57,7 @@ impl Cluster {
         let commands = Commands::new().with_teller(complain);
         // A resumed run keeps its pilots and its platform, because its running jobs occupy nodes of this platform.
         let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
-        let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
-        let earlier = earlier.map(|earlier| within_nodes(earlier.platform().clone()));
+        let earlier = earlier.and_then(|folder| platform::read(&folder, PLATFORM));
         let asks = slurm.nodes.is_some() || slurm.pilots.is_some();
         match own_job()?.filter(|_| !asks) {
             Some(job) => Self::here(job, slurm, earlier, commands),
@@ -173,10 +171,7 @@ impl Cluster {
     /// of the plan.
     pub fn begin(&self, platform: &Platform, folder: &Path, stem: &str, grace: Duration) -> Result<Pilots> {
         let allocation = self.allocation(platform, &name_of(folder, stem))?;
-        let kept = Instance::new(platform.clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
-        let path = folder.join(PLATFORM);
-        std::fs::create_dir_all(folder.join("pilot")).map_err(|error| miette!("{}: {error}", path.display()))?;
-        write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
+        platform::write(platform, folder, PLATFORM)?;
         if let Site::Asked { sizes, auto: Some(_), .. } = &self.site {
             write_file(&folder.join(auto::SIZES), |out| writeln!(out, "{}", written(sizes)))?;
         }
