@@ -30,6 +30,7 @@ mod plan_file;
 mod planning;
 mod policy;
 mod processors;
+mod profiles;
 mod scheduler;
 mod simulation;
 mod tables;
@@ -66,6 +67,8 @@ mod _native {
     use super::planning::{algorithms, bounds_of_plans, compared, plan, plan_with};
     #[pymodule_export]
     use super::processors::Processors;
+    #[pymodule_export]
+    use super::profiles::performance_profiles;
     #[pymodule_export]
     use super::simulation::{Simulation, policies, report, simulate, simulate_with};
     #[pymodule_export]

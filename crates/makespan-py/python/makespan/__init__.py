@@ -15,6 +15,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from makespan import generate
+from makespan._compare import compare
+from makespan._comparison import Comparison, PairedTest, Profile
 from makespan._errors import (
     AlgorithmError,
     InputError,
@@ -27,7 +29,7 @@ from makespan._errors import (
 from makespan._model import Amount, Graph, Instance, Job, Node, Platform, Tasks, Time, amdahl, downey, power, read
 from makespan._native import VERSION as __version__
 from makespan._native import FORMATS, Cancel, Event, Processors, Running, Start, Task, View, Wake
-from makespan._plan import Bound, Chart, Plan, algorithms, bound, compare, plan, verify
+from makespan._plan import Bound, Chart, Plan, algorithms, bound, plan, verify
 from makespan._policy import Decision, Placement, Policy, Scheduler
 from makespan._simulate import Log, Simulation, Simulations, policies, read_log, simulate
 from makespan._table import Rows, Table
@@ -45,6 +47,7 @@ __all__ = [
     "Cancel",
     "Change",
     "Chart",
+    "Comparison",
     "Decision",
     "Event",
     "Graph",
@@ -54,12 +57,14 @@ __all__ = [
     "Log",
     "MakespanError",
     "Node",
+    "PairedTest",
     "Placement",
     "Plan",
     "Platform",
     "Policy",
     "PolicyError",
     "Processors",
+    "Profile",
     "Rows",
     "RunError",
     "Running",

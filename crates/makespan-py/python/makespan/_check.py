@@ -16,8 +16,16 @@ MAX_SEED = 2**64 - 1
 
 def shown(value: Any) -> str:
     """Returns the ``repr`` of a value, shortened to 80 characters."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return short(repr(value), 80)
+
+
+def short(text: str, length: int) -> str:
+    """Returns the text, shortened to this number of characters.
+
+    >>> short("a long text", 8)
+    'a lon...'
+    """
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
@@ -88,7 +96,8 @@ def module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise ImportError(f"this function needs {name}, which is not installed; pip install {name}") from error
+        package = name.split(".")[0]
+        raise ImportError(f"this function needs {package}, which is not installed; pip install {package}") from error
 
 
 def several(values: Any, name: str, what: str) -> list[Any]:

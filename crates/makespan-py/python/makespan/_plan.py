@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from os import PathLike
 from typing import Any, Literal, TypeAlias, Union, get_args
 
@@ -433,86 +432,6 @@ def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
     if problems:
         raise VerificationError(problems)
     return Plan(native)
-
-
-def compare(
-    instances: Instance | Iterable[Instance] | Mapping[str, Instance],
-    algorithms: Iterable[str | Scheduler] | str | Scheduler | None = None,
-    *,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Rows:
-    """Compares algorithms on instances. Each row contains the values of all objectives of a plan, the ratios of these values
-    to proven bounds, and the time.
-
-    By default, this compares the algorithms of the catalogue that support the instance. Algorithms that you name must
-    support every instance. If there is a column ``guesses``, the ratios depend on guesses.
-
-    Ctrl-C returns the complete rows, without the interrupted search. In this case, ``interrupted`` is true, and a warning
-    states how many plans were made.
-
-    >>> import makespan as m
-    >>> table = m.compare(m.generate.moldable(jobs=20, processors=8), ["demt", "list"])
-    >>> table["algorithm"], min(table["makespan_ratio"]) >= 1
-    (['demt', 'list[order=shelf]'], True)
-    """
-    if isinstance(instances, Mapping):
-        named = {str(name): instance for name, instance in instances.items()}
-    else:
-        several = [instances] if isinstance(instances, Instance) else _check.several(instances, "instances", "instances")
-        named = {str(at): instance for at, instance in enumerate(several)}
-    for instance in named.values():
-        _instance(instance)
-    if algorithms is not None:
-        algorithms = [algorithms] if isinstance(algorithms, Scheduler) else _check.several(algorithms, "algorithms", "specs")
-    _check.function(progress, "progress")
-    rows: list[dict[str, Any]] = []
-    interrupted = False
-    work = [(name, instance, algorithms or _native.compared(instance._native)) for name, instance in named.items()]
-    total, done = sum(len(specs) for _, _, specs in work), 0
-    for name, instance, specs in work:
-        plans: list[Plan] = []
-        try:
-            for spec in specs:
-                try:
-                    made = plan(instance, spec, seed=seed, prove=False)
-                    if made.stopped:
-                        interrupted = True
-                        break
-                    plans.append(made)
-                except AlgorithmError:
-                    if algorithms is not None:
-                        raise
-                done += 1
-                if progress is not None:
-                    progress(done, total)
-        except KeyboardInterrupt:
-            interrupted = True
-        rows += _rows(name, instance, plans)
-        if interrupted:
-            problem = f"interrupted: {done} of {total} plans were made; the table lacks the other plans"
-            warnings.warn(problem, UserWarning, stacklevel=2)
-            break
-    return Rows(rows, interrupted)
-
-
-def _rows(name: str, instance: Instance, plans: list[Plan]) -> list[dict[str, Any]]:
-    if not plans:
-        return []
-    bounds = _native.bounds_of_plans(instance._native, [plan._native for plan in plans])
-    best = {bound.objective: bound.value for bound in bounds}
-    rows = []
-    for one in plans:
-        row: dict[str, Any] = {"instance": name, "algorithm": one.algorithm}
-        for objective, value in one.values.items():
-            row[objective] = value
-            least = best.get(objective)
-            if least:
-                row[f"{objective}_ratio"] = least / value if objective == "fair_throughput" else value / least
-        if instance.guesses:
-            row["guesses"] = instance.guesses
-        rows.append({**row, "seconds": one.seconds})
-    return rows
 
 
 def algorithms() -> Rows:

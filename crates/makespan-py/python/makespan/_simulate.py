@@ -186,7 +186,8 @@ class Simulations(Sequence[Simulation]):
 
     @property
     def table(self) -> Rows:
-        """The measures of all policies, one policy in each row."""
+        """The measures of all policies, one policy in each row. The bounded slowdown of a job is
+        ``max(1, (wait + run time) / max(run time, 10 s))``."""
         rows = []
         for simulation in self._all:
             of = simulation.measures
@@ -196,7 +197,7 @@ class Simulations(Sequence[Simulation]):
                     "mean_wait": of["wait"]["mean"],
                     "p95_wait": of["wait"]["p95"],
                     "max_wait": of["wait"]["max"],
-                    "mean_slowdown": of["bounded_slowdown"]["mean"],
+                    "mean_bounded_slowdown": of["bounded_slowdown"]["mean"],
                     "makespan": of["makespan"],
                     "utilisation": of["utilisation"],
                     "backfilled": of["backfilled"],

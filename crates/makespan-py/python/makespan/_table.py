@@ -11,8 +11,11 @@ from makespan import _check
 if TYPE_CHECKING:
     from makespan._native import Columns
 
-#: Maximum number of rows that a notebook displays.
-_SHOWN = 20
+#: Maximum number of rows that `repr` and a notebook display.
+_SHOWN = 10
+
+#: Maximum number of characters of a cell in `repr`.
+_WIDTH = 40
 
 
 class Table:
@@ -104,20 +107,10 @@ class Table:
         return arrays
 
     def __repr__(self) -> str:
-        return f"<table of {len(self)} rows: {', '.join(self.columns)}>"
+        return _text(self.columns, self[:_SHOWN], len(self))
 
     def _repr_html_(self) -> str:
-        names = self.columns
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = []
-        for at, row in enumerate(self):
-            if at == _SHOWN:
-                break
-            cells = "".join(f"<td>{html.escape(_shown(row[name]))}</td>" for name in names)
-            body.append(f"<tr>{cells}</tr>")
-        more = len(self) - len(body)
-        foot = f"<p>and {more} more rows</p>" if more > 0 else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{foot}"
+        return _page(self.columns, self[:_SHOWN], len(self))
 
 
 def _restored(columns: list[tuple[str, str, list[Any]]]) -> Table:
@@ -130,6 +123,36 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _text(names: list[str], rows: list[dict[str, Any]], count: int) -> str:
+    """Returns the first rows of a table with aligned columns."""
+    table = [names] + [[_check.short(_shown(row[name]), _WIDTH) for name in names] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    # Numbers are aligned at their last digit.
+    are_numbers = [all(isinstance(row[name], (int, float, type(None))) for row in rows) for name in names]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(line, widths, are_numbers, strict=True)
+        ).rstrip()
+        for line in table
+    ]
+    return "\n".join([*lines, *_more(rows, count)])
+
+
+def _page(names: list[str], rows: list[dict[str, Any]], count: int) -> str:
+    """Returns the first rows of a table as HTML."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    cells = ("".join(f"<td>{html.escape(_shown(row[name]))}</td>" for name in names) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    foot = "".join(f"<p>{html.escape(line)}</p>" for line in _more(rows, count))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
+
+
+def _more(rows: list[dict[str, Any]], count: int) -> list[str]:
+    more = count - len(rows)
+    return [f".. and {more} more row{'s' if more > 1 else ''}"] if more > 0 else []
 
 
 class Rows:
@@ -195,14 +218,7 @@ class Rows:
         return _check.module("polars").DataFrame(list(self))
 
     def __repr__(self) -> str:
-        lines = ["  ".join(self._names)]
-        lines += ["  ".join(_shown(row[name]) for name in self._names) for row in self]
-        return "\n".join(lines)
+        return _text(self._names, self[:_SHOWN], len(self))
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self._names)
-        rows = [
-            "<tr>" + "".join(f"<td>{html.escape(_shown(row[name]))}</td>" for name in self._names) + "</tr>"
-            for row in self
-        ]
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        return _page(self._names, self[:_SHOWN], len(self))

@@ -117,7 +117,8 @@ fn note(totals: &Totals) -> Option<String> {
 }
 
 fn markdown(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
-    let columns = totals.objectives.iter().map(|objective| format!(" {objective}: mean ratio | max | best |"));
+    let columns =
+        totals.objectives.iter().map(|objective| format!(" {objective}: geometric mean ratio | max | best |"));
     writeln!(out, "| algorithm | planned of {} |{}", totals.instances, columns.collect::<String>())?;
     writeln!(out, "|---|--:|{}", "--:|--:|--:|".repeat(totals.objectives.len()))?;
     for row in cells(totals) {
@@ -143,7 +144,7 @@ fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
     for at in 0..count {
         write!(out, "\\cmidrule(lr){{{}-{}}}", 3 + 3 * at, 5 + 3 * at)?;
     }
-    writeln!(out, "\nalgorithm & planned{} \\\\\n\\midrule", " & mean ratio & max & best".repeat(count))?;
+    writeln!(out, "\nalgorithm & planned{} \\\\\n\\midrule", " & geometric mean & max & best".repeat(count))?;
     for row in cells(totals) {
         let cells: Vec<String> = row.iter().map(|cell| tex(cell)).collect();
         writeln!(out, "{} \\\\", cells.join(" & "))?;
