@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from makespan import generate
+from makespan._cite import Citation, cite
 from makespan._compare import compare
 from makespan._comparison import Comparison, PairedTest, Profile
 from makespan._errors import (
@@ -47,6 +48,7 @@ __all__ = [
     "Cancel",
     "Change",
     "Chart",
+    "Citation",
     "Comparison",
     "Decision",
     "Event",
@@ -86,6 +88,7 @@ __all__ = [
     "algorithms",
     "amdahl",
     "bound",
+    "cite",
     "compare",
     "downey",
     "generate",

@@ -26,7 +26,7 @@ def compare(
     algorithms: Iterable[str | Scheduler] | str | Scheduler | None = None,
     *,
     objective: Objective | None = None,
-    seed: int = 0,
+    seed: int = 1,
     threads: int | None = 1,
     progress: Progress | None = None,
     resume: str | PathLike[str] | None = None,
@@ -182,7 +182,7 @@ class _Study:
                 # Bags on trees have two kinds of plans: rates and schedules.
                 bounds += _native.bounds_of_plans(native, [])
         except AlgorithmError as error:
-            LOGGER.info("%s: not all bounds were proved: %s", task.name, error)
+            LOGGER.info("instance %s: not all bounds were proved: %s", task.name, error)
         chosen = [bound for bound in bounds if bound.makespan_at_most is None]
         return {bound.objective: bound.value for bound in chosen if self._objective in (None, bound.objective)}
 
@@ -197,14 +197,14 @@ class _Study:
         except AlgorithmError as error:
             if self._are_named:
                 raise
-            LOGGER.info("%s: %s", task.name, error)
+            LOGGER.info("instance %s: left out: %s", task.name, error)
             return {"left_out": str(error)}
         if made.stopped:
             raise KeyboardInterrupt
         values = {name: value for name, value in made.values.items() if self._objective in (None, name)}
         if self._objective is not None and not values:
             raise InputError(f"{made.algorithm} has no value for {self._objective} on instance {task.name}; name another objective", field="objective")
-        LOGGER.info("%s: %s in %.3f s: %s", task.name, made.algorithm, made.seconds, values)
+        LOGGER.info("instance %s, %s: %s", task.name, made.algorithm, values)
         return {"algorithm": made.algorithm, "values": values, "seconds": made.seconds}
 
     def rows(self) -> list[dict[str, Any]]:

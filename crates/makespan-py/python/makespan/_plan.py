@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args
 
 from makespan import _check, _native
 from makespan._errors import AlgorithmError, InputError, VerificationError
+from makespan._log import LOGGER
 from makespan._model import Instance, Time, _close, _guessed, _instance
 from makespan._policy import Scheduler
 from makespan._table import Rows, Table
@@ -393,7 +394,7 @@ def plan(
             raise InputError(problem, field="algorithm")
         if objective is not None or time_limit is not None or makespan_at_most is not None:
             raise InputError("objective, time_limit and makespan_at_most apply only to algorithms of the catalogue; with a Scheduler object, leave them out")
-        return Plan(_native.plan_with(instance._native, algorithm, seed, prove))
+        return _logged(Plan(_native.plan_with(instance._native, algorithm, seed, prove)))
     wishes = {
         "algorithm": algorithm,
         "objective": None if objective is None else _objective(objective),
@@ -403,7 +404,14 @@ def plan(
         "prove": bool(prove),
     }
     made = _native.plan(instance._native, wishes, _check.function(progress, "progress"))
-    return Plan(made, objective and objective.replace("-", "_").replace(" ", "_"))
+    return _logged(Plan(made, objective and objective.replace("-", "_").replace(" ", "_")))
+
+
+def _logged(plan: Plan) -> Plan:
+    LOGGER.info("%r in %.3f s", plan, plan.seconds)
+    for remark in plan.remarks:
+        LOGGER.info("%s: %s", plan.algorithm, remark)
+    return plan
 
 
 def _objective(name: Any) -> str:

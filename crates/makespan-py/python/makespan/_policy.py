@@ -25,7 +25,7 @@ class Policy(ABC):
     >>> import makespan as m
     >>> class InTurn(m.Policy):
     ...     '''First come, first served.'''
-    ...     def on(self, events, view):
+    ...     def on(self, events: list[m.Event], view: m.View) -> Iterable[m.Decision]:
     ...         free = view.free
     ...         for task in view.waiting:
     ...             if task.min_processors > free:
@@ -38,14 +38,19 @@ class Policy(ABC):
     True
     """
 
-    @property
-    def name(self) -> str:
-        """The name in results. The default is the name of the class."""
-        return type(self).__name__
+    #: The name in results. The default is the name of the class.
+    name: str
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A subclass of a named class has a name of its own.
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
 
     @abstractmethod
-    def on(self, events: list[Event], view: View) -> Iterable[Decision] | None:
-        """Handles all events of one instant, and returns decisions. The decisions are executed in their order.
+    def on(self, events: list[Event], view: View) -> Iterable[Decision]:
+        """Handles all events of one instant, and returns (or yields) decisions. The decisions are executed in their order.
+        None is accepted in place of an empty list.
 
         ``view`` shows the state after the last event, without the effect of these decisions. A decision with a number of
         processors gets free processors that the earlier decisions do not use.
@@ -66,7 +71,7 @@ class Scheduler(ABC):
 
     >>> import makespan as m
     >>> class OneByOne(m.Scheduler):
-    ...     def schedule(self, instance, tasks):
+    ...     def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> Iterable[m.Placement]:
     ...         start = 0.0
     ...         for task in tasks:
     ...             width = task.allotments[-1]
@@ -76,10 +81,14 @@ class Scheduler(ABC):
     5.0
     """
 
-    @property
-    def name(self) -> str:
-        """The name in results. The default is the name of the class."""
-        return type(self).__name__
+    #: The name in results. The default is the name of the class.
+    name: str
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A subclass of a named class has a name of its own.
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
 
     @abstractmethod
     def schedule(self, instance: Instance, tasks: list[Task]) -> Iterable[Placement]:

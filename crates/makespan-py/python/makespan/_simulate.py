@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from makespan import _check, _native
 from makespan._errors import InputError
+from makespan._log import LOGGER
 from makespan._model import Instance, Platform, _instance, _listed, _reading, _stated
 from makespan._plan import Progress, framed
 from makespan._policy import Policy
@@ -279,7 +280,10 @@ def simulate(
     for name, policy in zip(names, chosen, strict=True):
         if not isinstance(policy, str):
             made[name] = _native.simulate_with(log._native, policy, name, rules, progress)
-    return Simulations([Simulation(made[name]) for name in names], log.remarks, seed)
+    results = [Simulation(made[name]) for name in names]
+    for result in results:
+        LOGGER.info("%r in %.3f s", result, result.seconds)
+    return Simulations(results, log.remarks, seed)
 
 
 def _name(policy: Any, place: str) -> str:

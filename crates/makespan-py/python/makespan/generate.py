@@ -1,19 +1,53 @@
-"""Generates random instances. The same seed gives the same instance. ``makespan generate`` states the source of each kind."""
+"""Generates random instances. The same seed gives the same instance. :func:`families` states the sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from makespan import _check, _native
-from makespan._model import Instance
+from makespan._errors import InputError
+from makespan._families import FAMILIES
+from makespan._model import Instance, _close
 from makespan._simulate import Log
+from makespan._table import Rows
 
-__all__ = ["etc", "flow", "graphs", "lublin", "moldable", "poisson", "project", "tree"]
+__all__ = ["etc", "families", "family", "flow", "graphs", "lublin", "moldable", "poisson", "project", "tree"]
 
 
 def _drawn(kind: str, **options: object) -> Instance:
     options["seed"] = _check.seed(options["seed"])
     return Instance._of(_native.generate(kind, options))
+
+
+def families() -> Rows:
+    """Returns the named families of random instances: their name, summary, source, function of this module, and options. The
+    instances of a family are drawn by Makespan. They are not the published instances of the source.
+
+    >>> families()["name"][:4]
+    ['weak', 'high', 'mixed', 'cirne']
+    """
+    return Rows([{"name": name, **one._asdict()} for name, one in FAMILIES.items()])
+
+
+def family(name: str, count: int, *, seed: int = 1, **options: object) -> dict[str, Instance]:
+    """Generates instances of a family (see :func:`families`), with the seeds ``seed``, ``seed + 1`` and so on. Returns the
+    instances by name, for :func:`makespan.compare`. ``options`` are arguments of the function of the family, such as ``jobs``.
+
+    >>> family("mixed", 2, jobs=20, processors=8)
+    {'mixed-1': <instance of 20 jobs on 8 processors>, 'mixed-2': <instance of 20 jobs on 8 processors>}
+    """
+    if name not in FAMILIES:
+        listed = _close(name, FAMILIES) or "; `makespan.generate.families()` returns all families"
+        raise InputError(f"`{name}` is not a family{listed}", field="name")
+    chosen, first = FAMILIES[name], _check.seed(seed)
+    number = _check.whole(count, "count", 1, 1_000_000)
+    draw = globals()[chosen.function]
+    drawn = {}
+    for one in range(first, first + number):
+        # Seed 1 has the first setting of the family, and each later seed has the next one.
+        setting = chosen.options[(one - 1) % len(chosen.options)]
+        drawn[f"{name}-{one}"] = draw(**{**setting, **options}, seed=one)
+    return drawn
 
 
 def moldable(

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
 
 import calls
 import makespan as m
 import pytest
-
-ROOT = Path(__file__).parents[4]
-
-
-def examples(name: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.DOTALL)
+from documented import examples
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/python.md"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import re
 import signal
@@ -191,6 +192,58 @@ def test_threads_plan_side_by_side() -> None:
 def test_a_time_limit_may_have_a_unit() -> None:
     assert "time-limit=0.2" in m.plan(drawn(), time_limit="200ms").algorithm
     assert "time-limit=0.2" in m.plan(drawn(), time_limit=timedelta(milliseconds=200)).algorithm
+
+
+def test_heft_averages_transfers_over_different_processors() -> None:
+    """Plans a graph by HEFT as by hand. The mean times of a, b, c and d are 3, 1.5, 3 and 1.5, and the mean transfers are 10
+    and 12. So the ranks are 1.5 for d, 3 + 10 + 1.5 = 14.5 for a, 1.5 + 12 + 1.5 = 15 for b, and 3 for c. The order is b, a, c,
+    d: b runs on `fast` until 1, a on `fast` until 3, c on `slow` until 4 (`fast` would end at 5), and d on `fast` until 4.
+
+    If the mean transfers included the transfers from a processor to itself, which take no time, a would precede b, and the
+    plan would end at 14. (Topcuoglu, Hariri and Wu average over the rates between processors.)"""
+    nodes = [m.Node("slow", 1, speed=1), m.Node("fast", 1, speed=2)]
+    tasks = [m.Job(name, time=time) for name, time in zip("abcd", (4, 2, 4, 2), strict=True)]
+    graph = m.Graph(tasks, [("a", "d", 10), ("b", "d", 12)])
+    plan = m.plan(m.Instance(m.Platform(nodes=nodes, bandwidth=1), [m.Job("g", graph=graph)]), "heft")
+    placed = {row["task"].removeprefix("g/"): (row["processors"], row["start"], row["end"]) for row in plan.schedule}
+    assert placed == {"b": ("1", 0, 1), "a": ("1", 1, 3), "c": ("0", 0, 4), "d": ("1", 3, 4)}
+
+
+def test_a_search_ends_when_its_plan_is_optimal() -> None:
+    instance = m.Instance(processors=4, jobs=[m.Job("a", time=4), m.Job("b", time=3), m.Job("c", time=1)])
+    for objective in ("makespan", "weighted_completion"):
+        plan = m.plan(instance, objective=objective, time_limit=600)
+        assert plan.gap == 0 and plan.seconds < 300
+
+
+def test_the_logger_receives_plans_and_remarks(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="makespan"):
+        plan = m.plan(drawn(), "demt")
+        m.simulate(drawn(), ["fcfs"])
+    assert repr(plan) in caplog.messages[0] and "fcfs: mean wait" in caplog.messages[-1]
+    assert {record.name for record in caplog.records} == {"makespan"}
+
+
+def test_families_have_names_and_sources() -> None:
+    families = m.generate.families()
+    assert all(families["source"]) and len(set(families["name"])) == len(families)
+    for name in families["name"]:
+        drawn = m.generate.family(name, 2, seed=7)
+        assert list(drawn) == [f"{name}-7", f"{name}-8"] and drawn[f"{name}-7"] != drawn[f"{name}-8"]
+    assert m.generate.family("j30", 1, seed=49)["j30-49"].task_count == 30
+    assert m.generate.family("mixed", 1, jobs=5)["mixed-1"] == m.generate.moldable(jobs=5, processors=200)
+    with pytest.raises(m.InputError, match="did you mean `mixed`"):
+        m.generate.family("mixd", 1)
+
+
+def test_the_citation_file_states_this_version() -> None:
+    path = Path(__file__).parents[4] / "CITATION.cff"
+    stated = dict(line.split(": ", 1) for line in path.read_text().splitlines() if re.match(r"(version|title): ", line))
+    citation = m.cite()
+    assert stated["version"] == m.__version__ and stated["title"].strip('"') in citation.text
+    assert "name: The Makespan authors" in path.read_text() and "The Makespan authors" in citation.bibtex
+    for value in (m.__version__, stated["title"].strip('"')):
+        assert value in citation.bibtex
 
 
 class Backwards(m.Scheduler):

@@ -57,11 +57,7 @@ class Wrong(m.Policy):
     """A policy that breaks one rule."""
 
     def __init__(self, how: str) -> None:
-        self.how = how
-
-    @property
-    def name(self) -> str:
-        return self.how
+        self.how = self.name = how
 
     def on(self, events: list[m.Event], view: m.View) -> Any:
         task = next(iter(view.waiting), None)
