@@ -6,6 +6,7 @@ mod entry;
 pub(crate) mod mapping;
 mod moldable_graphs;
 mod optimise;
+mod resolve;
 mod spec;
 mod spec_list;
 
@@ -15,6 +16,7 @@ use makespan_core::Objective;
 
 pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use entry::{Entry, OfScheduler, Parameter};
+pub use resolve::resolved;
 pub(crate) use spec::objective_named;
 pub use spec::{Spec, SpecError};
 pub use spec_list::{spec_title, split_specs};
@@ -71,8 +73,9 @@ static ENTRIES: &[Entry] = &[
             },
             Parameter {
                 name: "searches",
-                values: "a number of parallel searches from 1 to 1024, or cores",
-                default: "cores",
+                values: "a number of parallel searches from 1 to 1024, or auto: 2 with steps, otherwise one for each \
+                         thread",
+                default: "auto",
             },
         ],
         kind: OfScheduler {

@@ -289,6 +289,11 @@ pub struct PlanOptions {
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
+    /// Maximum number of threads [default: all cores]
+    ///
+    /// With a number of steps instead of a time limit, the plan does not depend on the number of threads
+    #[arg(help_heading = "Search", long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
     /// History of earlier runs, from which to estimate times that the instance does not state
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,

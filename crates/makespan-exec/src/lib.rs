@@ -18,12 +18,12 @@ mod execute;
 #[cfg(test)]
 mod faults;
 mod files;
-mod fingerprint;
 mod folder;
 mod gpus;
 mod group;
 mod halt;
 pub mod hosts;
+mod identity;
 mod intake;
 mod jobserver;
 pub mod journal;
@@ -59,7 +59,6 @@ pub use execute::{
     ReservedRun, check, check_folder, check_machine, check_memory_limits, check_tasks, execute, reserve, reserve_folder,
 };
 pub use files::{OutputFiles, output_files};
-pub use fingerprint::fingerprint;
 pub use halt::{HaltCause, HaltCount, HaltLimit, HaltRule};
 pub use intake::Intake;
 pub use jobserver::JobserverStyle;

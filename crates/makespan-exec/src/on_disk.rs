@@ -2,10 +2,10 @@
 
 use makespan_core::{
     Edge, Graph, Instance, Job, JobId, NamedTask, Payload, Platform, ProcSet, Profile, TaskId, Time, Weight,
+    fingerprint,
 };
 
 use crate::files::Files;
-use crate::fingerprint::fingerprint;
 use crate::journal::JournalRecord;
 use crate::status::AttemptClaim;
 

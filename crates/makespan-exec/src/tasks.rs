@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use makespan_core::{Instance, Job, Rows, TaskId};
+use makespan_core::{Instance, Job, Rows, TaskId, task_digests};
 use serde::{Deserialize, Serialize};
 
-use crate::fingerprint::digests;
 use crate::stem::file_stem;
 
 /// Tasks of an instance in order of their numbers.
@@ -56,7 +55,7 @@ impl TaskList {
     /// Returns the entries of the tasks that were added to a growing instance.
     pub(crate) fn more(&self, instance: &Instance) -> Self {
         let count = self.0.len();
-        let digests = digests(instance, count, |number| &self.0[number].does);
+        let digests = task_digests(instance, count, |number| &self.0[number].does);
         let new = instance.different_task_ids_from(count).map(|task| (instance.job_of(task), task));
         let entry = |((does, states), (job, task)): ((String, String), (&Job<Rows>, TaskId))| Entry {
             job: job.name.clone(),

@@ -51,7 +51,7 @@ pub mod tree_plan;
 mod wanted;
 mod xml;
 
-pub use makespan_verify::native::{PlanFile, error, schedule};
+pub use makespan_verify::native::{PlanFile, PlanOrigin, error, schedule};
 use makespan_verify::native::{amount, bandwidth, document, guess, scalar, suggest};
 
 pub use amount::parse_amount;

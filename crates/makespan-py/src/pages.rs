@@ -23,7 +23,7 @@ pub fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> PyResult
 
 /// Returns the interactive page of a plan.
 pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned, seed: u64) -> PyResult<String> {
-    let Planned { algorithm, plan, bounds, remarks } = planned;
+    let Planned { algorithm, plan, bounds, remarks, .. } = planned;
     if let Plan::Periodic(state) = plan {
         let problem = TreeProblem::new(instance).map_err(|error| errors::input(py, error))?;
         let pictures = &[TreePicture { title, name: title, rates: &state.rates }];

@@ -1,12 +1,12 @@
 //! Plans of the package.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use makespan::check::wrong_statements;
+use makespan::check::{percent_above, wrong_statements};
 use makespan::formats::schedule::{FrontEntry, StrategyEntry};
 use makespan::formats::tree_plan::TreePlanFile;
-use makespan::formats::{CsvNames, PlanFile, ScheduleFile, jobs_csv, write_atomic};
+use makespan::formats::{CsvNames, PlanFile, PlanOrigin, ScheduleFile, jobs_csv, write_atomic};
 use makespan::tree::TreeProblem;
 use makespan::{Instance as CoreInstance, Objective, Plan as CorePlan, Planned, plan_ratio};
 use pyo3::exceptions::PyOSError;
@@ -27,6 +27,9 @@ pub struct Plan {
     pub planned: Arc<Planned>,
     /// The seed of all random choices.
     pub seed: u64,
+    /// The version, the full spec and the hash of the instance. Computed when first used, because hashing a large
+    /// instance takes long. `None` in the cell if the plan is from a file that does not state its origin.
+    pub origin: Arc<OnceLock<Option<PlanOrigin>>>,
     /// True if Ctrl-C ended the search.
     pub stopped: bool,
     /// The time for planning and proving, in seconds.
@@ -35,9 +38,19 @@ pub struct Plan {
 
 impl Plan {
     fn with(&self, plan: CorePlan, bounds: Vec<makespan::Bound>) -> Self {
-        let Planned { algorithm, .. } = &*self.planned;
-        let planned = Planned { algorithm: algorithm.clone(), plan, bounds, remarks: Vec::new() };
-        Self { instance: Arc::clone(&self.instance), planned: Arc::new(planned), ..*self }
+        let Planned { algorithm, spec, .. } = &*self.planned;
+        let planned = Planned { algorithm: algorithm.clone(), spec: spec.clone(), plan, bounds, remarks: Vec::new() };
+        Self {
+            instance: Arc::clone(&self.instance),
+            planned: Arc::new(planned),
+            origin: Arc::clone(&self.origin),
+            ..*self
+        }
+    }
+
+    fn stated_origin(&self) -> Option<&PlanOrigin> {
+        let origin = || Some(PlanOrigin::new(self.planned.spec.clone(), &self.instance));
+        self.origin.get_or_init(origin).as_ref()
     }
 }
 
@@ -47,6 +60,30 @@ impl Plan {
     #[getter]
     fn algorithm(&self) -> &str {
         &self.planned.algorithm
+    }
+
+    /// Spec of the algorithm with all its parameters.
+    #[getter]
+    fn spec(&self) -> &str {
+        &self.planned.spec
+    }
+
+    /// The seed of all random choices.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Version of Makespan that made the plan, or None for a file that does not state the version.
+    #[getter]
+    fn version(&self) -> Option<&str> {
+        self.stated_origin().map(|origin| origin.version.as_str())
+    }
+
+    /// Hash of the planned instance, or None for a file that does not state the hash.
+    #[getter]
+    fn instance_hash(&self, py: Python<'_>) -> Option<&str> {
+        py.detach(|| self.stated_origin()).map(|origin| origin.instance.as_str())
     }
 
     /// Messages for the user.
@@ -127,6 +164,12 @@ impl Plan {
         Ok(ratio.map(|ratio| if meets { 1.0 } else { ratio }))
     }
 
+    /// Returns the percentage by which the value of an objective exceeds its bound, rounded up to hundredths. Returns
+    /// None if there is no bound for the plan, or if the plan is optimal.
+    fn percent(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
+        Ok(self.ratio(py, name)?.filter(|&ratio| ratio > 1.0).map(percent_above))
+    }
+
     /// Returns the placements, or None for a steady state.
     fn schedule(&self) -> PyResult<Option<Columns>> {
         self.planned.plan.schedule().map(|schedule| tables::schedule(&self.instance, schedule)).transpose()
@@ -203,19 +246,21 @@ impl Plan {
 
     /// Returns the content of the plan file.
     fn file(&self) -> Result<PlanFile, String> {
-        let Planned { algorithm, plan, bounds, remarks } = &*self.planned;
+        let Planned { algorithm, plan, bounds, remarks, .. } = &*self.planned;
         if let CorePlan::Periodic(state) = plan {
             let problem = TreeProblem::new(&self.instance).map_err(|error| error.to_string())?;
             let bound = bounds.iter().find(|bound| bound.objective == Objective::Throughput);
             let bound = bound.ok_or("the plan has no bound on its throughput")?;
             let mut file = TreePlanFile::new(&problem, &state.rates, bound).map_err(|error| error.to_string())?;
             file.remarks.clone_from(remarks);
+            file.origin = self.stated_origin().cloned();
             return Ok(PlanFile::Periodic(Box::new(file)));
         }
         let schedule = plan.schedule().cloned().unwrap_or_default();
         let file = ScheduleFile::new(&self.instance, algorithm.clone(), schedule);
         let mut file = file.with_bounds(&self.instance, bounds);
         file.seed = Some(self.seed);
+        file.origin = self.stated_origin().cloned();
         file.remarks.clone_from(remarks);
         if let CorePlan::Front(front) = plan {
             file.front = front

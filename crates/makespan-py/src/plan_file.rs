@@ -1,13 +1,13 @@
 //! Reads plan files, and checks the values and bounds in them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use makespan::Front;
 use makespan::check::wrong_statements;
-use makespan::formats::PlanFile;
 use makespan::formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan::formats::tree_plan::TreePlanFile;
+use makespan::formats::{PlanFile, PlanOrigin};
 use makespan::tree::{PeriodicError, SteadyState};
 use makespan::{FrontPoint, Instance as Core, Plan as CorePlan, Planned, Schedule, Strategy, Variant};
 use pyo3::prelude::*;
@@ -41,12 +41,17 @@ pub fn plan_of_text(py: Python<'_>, instance: &Instance, text: &str, stopped: bo
 
 fn stated(py: Python<'_>, instance: &Instance, file: PlanFile) -> PyResult<Plan> {
     let seed = if let PlanFile::Schedule(file) = &file { file.seed.unwrap_or(0) } else { 0 };
-    let planned = match file {
-        PlanFile::Schedule(file) => of_schedule(&instance.core, *file),
-        PlanFile::Periodic(file) => of_rates(*file),
+    let (origin, planned) = match file {
+        PlanFile::Schedule(mut file) => (file.origin.take(), of_schedule(&instance.core, *file)),
+        PlanFile::Periodic(mut file) => (file.origin.take(), of_rates(*file)),
     };
-    let planned = Arc::new(planned.map_err(|problem| errors::input(py, problem))?);
-    Ok(Plan { instance: Arc::clone(&instance.core), planned, seed, stopped: false, seconds: 0.0 })
+    let mut planned = planned.map_err(|problem| errors::input(py, problem))?;
+    if let Some(PlanOrigin { spec, .. }) = &origin {
+        planned.spec.clone_from(spec);
+    }
+    let (instance, planned) = (Arc::clone(&instance.core), Arc::new(planned));
+    let origin = Arc::new(OnceLock::from(origin));
+    Ok(Plan { instance, planned, seed, origin, stopped: false, seconds: 0.0 })
 }
 
 fn of_schedule(instance: &Core, file: ScheduleFile) -> Result<Planned, String> {
@@ -59,7 +64,7 @@ fn of_schedule(instance: &Core, file: ScheduleFile) -> Result<Planned, String> {
             CorePlan::Front(Front::new(instance, front.into_iter().map(point).collect()))
         }
     };
-    Ok(Planned { algorithm, plan, bounds, remarks })
+    Ok(Planned { spec: algorithm.clone(), algorithm, plan, bounds, remarks })
 }
 
 fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Result<Strategy, String> {
@@ -70,9 +75,10 @@ fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Resu
 }
 
 fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
-    let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, period, remarks } = file;
+    let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, period, remarks, .. } = file;
     // If the file states no period, it does not state the reason either. Assume that the period would be too long.
     let period = period.map_or(Err(PeriodicError::TooLong), |stated| Ok(stated.periodic));
     let state = SteadyState { rates, throughput, optimum: None, period };
-    Ok(Planned { algorithm, plan: CorePlan::Periodic(Box::new(state)), bounds: vec![bound], remarks })
+    let plan = CorePlan::Periodic(Box::new(state));
+    Ok(Planned { spec: algorithm.clone(), algorithm, plan, bounds: vec![bound], remarks })
 }

@@ -29,6 +29,9 @@ pub struct Wishes {
     makespan_at_most: Option<f64>,
     #[pyo3(item)]
     seed: u64,
+    /// Maximum number of threads. `None` means one for each core.
+    #[pyo3(item)]
+    threads: Option<u32>,
     /// True to prove bounds.
     #[pyo3(item)]
     prove: bool,
@@ -65,9 +68,13 @@ pub fn plan(
     let begin = Instant::now();
     let done = move || (begin.elapsed().as_secs_f64(), limit);
     let core = Arc::clone(&instance.core);
-    let (seed, prove) = (wishes.seed, wishes.prove);
+    let (seed, prove, threads) = (wishes.seed, wishes.prove, wishes.threads);
     let (planned, stopped) = watch.wait(py, Some(&done), move || {
         let planner = Planner::new().algorithm(spec).seed(seed).stop(&stop);
+        let planner = match threads {
+            Some(threads) => planner.threads(threads),
+            None => planner,
+        };
         if prove { planner.plan(&core) } else { planner.plan_unproved(&core) }
     })?;
     let planned = planned.map_err(|error| errors::of_plan(py, &error, None))?;
@@ -79,7 +86,8 @@ fn made(instance: &Instance, mut planned: Planned, seed: u64, stopped: bool, beg
         planned.remarks.push("the search was stopped before its search time was over".into());
     }
     let seconds = begin.elapsed().as_secs_f64();
-    Plan { instance: Arc::clone(&instance.core), planned: Arc::new(planned), seed, stopped, seconds }
+    let (instance, planned) = (Arc::clone(&instance.core), Arc::new(planned));
+    Plan { instance, planned, seed, origin: Arc::default(), stopped, seconds }
 }
 
 /// Plans an instance with a scheduler that is written in Python. Checks the schedule and proves bounds, as for other

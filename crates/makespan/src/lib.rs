@@ -29,7 +29,7 @@ mod simulation;
 mod unknown;
 mod wishes;
 
-pub use makespan_algos::catalogue::{spec_title, split_specs};
+pub use makespan_algos::catalogue::{resolved, spec_title, split_specs};
 pub use makespan_algos::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 pub use makespan_algos::{Entry, SpecError, catalogue, estimate, policy};
 pub use makespan_bounds::tree::{NodePart, Upgrade, upgrades};

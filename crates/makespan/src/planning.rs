@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use makespan_algos::catalogue::resolved;
 use makespan_algos::{Context, Plan, ScheduleError, Scheduler};
 use makespan_bounds::Clock;
 use makespan_core::tree::{RatesError, TreeProblem};
@@ -18,6 +19,8 @@ use crate::complete::{self, Aim, Effort, Shares};
 pub struct Planned {
     /// Full spec of the algorithm: its name with its parameters.
     pub algorithm: String,
+    /// The same spec with all its parameters ([`resolved`]).
+    pub spec: String,
     /// The schedules, or the rates of a steady state. All schedules have been validated.
     pub plan: Plan,
     /// One bound per objective. A schedule has the standard bounds and a bound on the objective that the algorithm
@@ -140,6 +143,13 @@ impl Planner {
         Self { context: Context { seed, ..self.context }, ..self }
     }
 
+    /// Sets the maximum number of threads. The default is the number of cores. The number changes a plan only if the
+    /// algorithm has a time limit.
+    #[must_use]
+    pub fn threads(self, threads: u32) -> Self {
+        Self { context: Context { threads: Some(threads), ..self.context }, ..self }
+    }
+
     /// Sets the object by which another thread can stop the planning early. Then an algorithm that searches returns the
     /// best plan that it has found so far.
     #[must_use]
@@ -180,6 +190,7 @@ impl Planner {
         let unproved = first.as_mut().and_then(|first| first.unproved.take());
         let mut planned = match first {
             Some(first) if first.is_optimal => Planned {
+                spec: resolved(&scheduler.name(), self.context.threads()),
                 algorithm: scheduler.name(),
                 plan: first.schedule.into(),
                 bounds: first.bounds,
@@ -255,7 +266,8 @@ impl Planner {
                 TreeProblem::new(instance).map_err(|error| PlanError::Unproved(Unsupported(error.to_string())))?;
             state.check(&problem).map_err(|error| PlanError::Unsteady { algorithm: algorithm.clone(), error })?;
         }
-        Ok(Planned { algorithm, plan, bounds: context.bounds, remarks: context.remarks })
+        let spec = resolved(&algorithm, context.threads());
+        Ok(Planned { algorithm, spec, plan, bounds: context.bounds, remarks: context.remarks })
     }
 }
 

@@ -74,9 +74,9 @@ fn steps(text: &str) -> Result<Option<Budget>, String> {
 }
 
 fn searches(text: &str) -> Result<Option<u32>, String> {
-    if text == "cores" {
+    if text == "auto" {
         return Ok(None);
     }
     let searches = text.parse().ok().filter(|searches| (1..=1024).contains(searches));
-    searches.map(Some).ok_or_else(|| "a number from 1 to 1024, or cores".into())
+    searches.map(Some).ok_or_else(|| "a number from 1 to 1024, or auto".into())
 }

@@ -109,6 +109,11 @@ impl Spec {
         &self.name
     }
 
+    /// Returns the stated value of a parameter.
+    pub(super) fn get(&self, key: &str) -> Option<&str> {
+        self.parameters.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
     /// Removes a parameter and returns its parsed value, or returns the default if the parameter is missing.
     ///
     /// # Errors

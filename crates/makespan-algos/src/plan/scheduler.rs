@@ -135,12 +135,21 @@ pub struct Context {
     /// Time that the caller needs for other work, such as input and output. The time limit of the scheduler includes
     /// this time.
     pub spent: Duration,
+    /// Maximum number of threads. `None` means one thread for each core. The number changes a plan only if the
+    /// scheduler has a time limit.
+    pub threads: Option<u32>,
 }
 
 impl Context {
     /// Creates a context with this seed.
     pub fn with_seed(seed: u64) -> Self {
         Self { seed, ..Self::default() }
+    }
+
+    /// Returns the maximum number of threads, at least 1.
+    pub fn threads(&self) -> u32 {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        self.threads.unwrap_or_else(cores).max(1)
     }
 }
 

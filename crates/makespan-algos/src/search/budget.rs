@@ -17,7 +17,20 @@ pub enum Budget {
 /// Minimum fraction of a time limit that the search gets, however much time the work before the search has used.
 const AT_LEAST: f64 = 0.25;
 
+/// Default number of searches if the budget is a number of steps. A constant, so that a seed gives the same plan on all
+/// machines.
+const SEARCHES: u32 = 2;
+
 impl Budget {
+    /// Returns the default number of independent searches on this number of threads: one search for each thread within a
+    /// time limit, and two searches of a fixed number of steps.
+    pub fn searches(self, threads: u32) -> u32 {
+        match self {
+            Self::Time(_) => threads,
+            Self::Steps(_) => SEARCHES,
+        }
+    }
+
     /// Returns the time limit, or `None` for a budget of steps.
     pub(crate) fn time(self) -> Option<Duration> {
         match self {

@@ -1,6 +1,8 @@
 //! Several searches in parallel.
 
+use std::iter;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use makespan_bounds::Clock;
@@ -10,11 +12,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Budget, SearchCourse};
 
-/// Independent searches that share a budget, each on its own thread.
+/// Independent searches with equal budgets.
 #[derive(Clone, Debug)]
 pub(crate) struct Portfolio {
     pub(crate) budget: Budget,
     pub(crate) searches: u32,
+    /// Maximum number of threads if the budget is a number of steps. Within a time limit, each search has its own
+    /// thread, because all searches must run at the same time.
+    pub(crate) threads: u32,
     pub(crate) seed: u64,
     pub(crate) stop: Stop,
     /// The instant at which a time budget begins.
@@ -22,15 +27,28 @@ pub(crate) struct Portfolio {
 }
 
 impl Portfolio {
-    /// Runs all searches and returns their results, by index. The first search runs on the caller's thread.
+    /// Runs all searches and returns their results, by index. The first search runs on the caller's thread. The number
+    /// of threads does not change the results of searches that count steps.
     pub(crate) fn each<T: Send>(&self, search: impl Fn(u32) -> T + Sync) -> Vec<T> {
-        std::thread::scope(|scope| {
-            let search = &search;
-            let others: Vec<_> = (1..self.searches).map(|index| scope.spawn(move || search(index))).collect();
-            let own = search(0);
+        let threads = match self.budget {
+            Budget::Time(_) => self.searches,
+            Budget::Steps(_) => self.threads.min(self.searches),
+        };
+        let next = AtomicU32::new(0);
+        let run = || {
+            let indices = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            let found: Vec<(u32, T)> =
+                indices.take_while(|&at| at < self.searches).map(|at| (at, search(at))).collect();
+            found
+        };
+        let mut found = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+            let own = run();
             let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            std::iter::once(own).chain(others).collect()
-        })
+            iter::once(own).chain(others).flatten().collect::<Vec<_>>()
+        });
+        found.sort_by_key(|(index, _)| *index);
+        found.into_iter().map(|(_, result)| result).collect()
     }
 
     /// Returns the stream of random numbers with the index `stream`. Different streams are independent.

@@ -19,6 +19,7 @@ use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan_formats::write_swf;
 use makespan_verify::Bound;
+use makespan_verify::native::PlanOrigin;
 use miette::{Result, miette};
 
 use crate::args::{Format, InstanceOptions, MemorySource, PictureOptions, PlanOptions};
@@ -59,14 +60,15 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     check_kind("--output", options.output.as_ref(), &["json"])?;
     check_kind("--swf", options.swf.as_ref(), &["swf"])?;
     let length = options.period.period.as_deref().map(tree::length).transpose()?;
-    let Planned { algorithm, plan, bounds, remarks: more } = planned(&instance, &spec, options, spent)?;
+    let Planned { algorithm, spec, plan, bounds, remarks: more } = planned(&instance, &spec, options, spent)?;
     remarks.extend(more);
     if has_shared_times(&instance, Pinning::Stated) {
         remarks.push(NO_BOUND.into());
     }
     let title = options.input.instance.as_deref().and_then(Path::file_stem);
     let title = title.map_or("plan".into(), |stem| stem.to_string_lossy());
-    let facts = PlanFacts { instance: &instance, options, title: &title, algorithm, bounds, remarks };
+    let origin = PlanOrigin::new(spec, &instance);
+    let facts = PlanFacts { instance: &instance, options, title: &title, algorithm, origin, bounds, remarks };
     match plan {
         Plan::Periodic(state) => tree::tell(facts, *state, length)?,
         plan => tell(facts, plan)?,
@@ -107,13 +109,14 @@ struct PlanFacts<'a> {
     options: &'a PlanOptions,
     title: &'a str,
     algorithm: String,
+    origin: PlanOrigin,
     bounds: Vec<Bound>,
     remarks: Vec<String>,
 }
 
 /// Writes and prints a plan that has placements.
 fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
-    let PlanFacts { instance, options, title, algorithm, bounds, remarks } = facts;
+    let PlanFacts { instance, options, title, algorithm, origin, bounds, remarks } = facts;
     // A single schedule is moved and not cloned, because it may have a million placements.
     let (schedule, plan) = match plan {
         Plan::Schedule(schedule) => (schedule, None),
@@ -123,6 +126,7 @@ fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
     let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
     let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule).with_bounds(instance, &bounds);
     file.seed = Some(options.seed);
+    file.origin = Some(origin);
     // The file always contains the bounds, because `verify` checks the bounds with the run times that the instance
     // states.
     let has_bounds = !remarks.iter().any(|remark| remark == NO_BOUND);
@@ -239,6 +243,10 @@ fn planned(instance: &Instance, spec: &str, options: &PlanOptions, spent: Durati
     let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
     let clock = search::watch(spec);
     let planner = Planner::new().algorithm(spec).seed(options.seed).stop(&stop).spent(spent);
+    let planner = match options.threads {
+        Some(threads) => planner.threads(threads),
+        None => planner,
+    };
     let planned = planner.plan(instance);
     clock.finish_and_clear();
     let mut planned = planned.map_err(|error| miette!("{error}"))?;

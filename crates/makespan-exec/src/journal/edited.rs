@@ -5,7 +5,7 @@ use makespan_core::{Instance, Outcome, Run, TaskId};
 use super::content::put_in_place;
 use super::{EqualTimes, FILE, History, Journal, JournalError, JournalRecord, KeptTasks, Progression, VERSION};
 use crate::files::Files;
-use crate::fingerprint::identity;
+use crate::identity::identity;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use makespan_core::{Instance, LogEntry, NewTimes, Outcome, ProcSet, Run, TaskId, Time};
 
 use super::{Cause, EqualTimes, JournalError, JournalRecord, VERSION};
-use crate::fingerprint::identity;
+use crate::identity::identity;
 use crate::process::Identity;
 use crate::tasks::TaskList;
 

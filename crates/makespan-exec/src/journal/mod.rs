@@ -33,7 +33,7 @@ pub use record::{Cause, JournalRecord};
 
 use crate::files::Files;
 pub use crate::files::JOURNAL as FILE;
-use crate::fingerprint::identity;
+use crate::identity::identity;
 use crate::keep::KeptTasks;
 use crate::status::nanoseconds;
 use crate::storage::{Disk, FileLocation, Handle, Storage, created, writable};

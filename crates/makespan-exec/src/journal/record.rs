@@ -14,7 +14,7 @@ pub enum JournalRecord {
     Header {
         /// Version of the format ([`super::VERSION`]).
         version: u32,
-        /// Fingerprint of the instance ([`crate::fingerprint`]).
+        /// Fingerprint of the instance ([`makespan_core::fingerprint`]).
         fingerprint: String,
         /// Wall clock time at instant 0 of the run, in nanoseconds since 1970.
         origin: i64,

@@ -8,7 +8,7 @@ use makespan_core::{Instance, Outcome, TaskId, Time};
 use super::history::History;
 use super::{Attempt, JournalError, JournalRecord, Progression, VERSION};
 use crate::clock::since_origin;
-use crate::fingerprint::identity;
+use crate::identity::identity;
 use crate::status::AttemptStatus;
 use crate::tasks::TaskList;
 

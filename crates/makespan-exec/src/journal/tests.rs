@@ -109,7 +109,7 @@ fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
 fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i32) {
     let claim = crate::status::AttemptClaim {
         run,
-        instance: crate::fingerprint(instance),
+        instance: makespan_core::fingerprint(instance),
         task: TaskId(task),
         attempt: 1,
         at: Time::from_ticks(5),

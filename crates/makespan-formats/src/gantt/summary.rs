@@ -43,7 +43,7 @@ impl ValueAndBound {
         self.bound.filter(|&bound| bound > 0 && self.value > 0).map(|bound| self.value as f64 / bound as f64)
     }
 
-    /// Returns a phrase such as "at most 3.2 % above the optimum". The percentage is rounded up, so that the phrase
+    /// Returns a phrase such as "at most 3.21 % above the optimum". The percentage is rounded up, so that the phrase
     /// remains true.
     pub(crate) fn claim(&self) -> Option<String> {
         let bound = self.bound?;
@@ -52,8 +52,7 @@ impl ValueAndBound {
             return Some(format!("optimal{condition}"));
         }
         let ratio = self.ratio()?;
-        (self.value > bound)
-            .then(|| format!("at most {:.1}\u{A0}% above the optimum{condition}", percent_above(ratio, 1)))
+        (self.value > bound).then(|| format!("at most {}\u{A0}% above the optimum{condition}", percent_above(ratio)))
     }
 
     /// Formats a value of this objective for people. Weighted completion and weighted lateness are in weight times
@@ -134,7 +133,7 @@ mod tests {
     #[test]
     fn claims_are_never_too_good() {
         let standing = |value, bound| ValueAndBound { objective: Objective::Makespan, value, bound, condition: "" };
-        assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3\u{A0}% above the optimum");
+        assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.21\u{A0}% above the optimum");
         assert_eq!(standing(10_000, Some(10_000)).claim().unwrap(), "optimal");
         assert_eq!(standing(10_000, Some(0)).claim(), None);
         assert_eq!(standing(10_000, None).claim(), None);

@@ -170,7 +170,7 @@ fn what_was_asked_for_is_told_first_and_claimed_alone() {
     let alone = |objective| Bound::proved_by(objective, Proof::Alone(Alone { job: JobId(0) }), &instance).unwrap();
     let bounds = [alone(Objective::Makespan)];
     let lines = |asked| summary::lines(&instance, &schedule, &bounds, asked);
-    let makespan = "makespan: 20 s · proven bound 10 s · ratio 2.000 · at most 100.0\u{A0}% above the optimum";
+    let makespan = "makespan: 20 s · proven bound 10 s · ratio 2.000 · at most 100.00\u{A0}% above the optimum";
     assert_eq!(lines(Some(Objective::Makespan)), [makespan, "weighted completion: 30"]);
     assert_eq!(lines(Some(Objective::WeightedCompletion)), ["weighted completion: 30", "makespan: 20 s"]);
     assert_eq!(lines(None)[0], makespan);

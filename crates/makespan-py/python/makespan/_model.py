@@ -750,7 +750,7 @@ def read(
     storage: str | None = None,
     trace: str | PathLike[str] | None = None,
     speedup: str | None = None,
-    seed: int = 0,
+    seed: int = 1,
     strict: bool = False,
 ) -> Instance:
     """Reads an instance of any format in ``makespan.FORMATS``. The content determines the format. The file may be compressed

@@ -187,6 +187,28 @@ class Plan:
         return self._native.algorithm
 
     @property
+    def spec(self) -> str:
+        """Spec of the algorithm with all its parameters, also those with default values. Together with :attr:`seed`,
+        :attr:`version` and the instance, the spec determines the plan, if it has no time limit."""
+        return self._native.spec
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random choices."""
+        return self._native.seed
+
+    @property
+    def version(self) -> str | None:
+        """Version of Makespan that made the plan. None if the plan is from a file that does not state the version."""
+        return self._native.version
+
+    @property
+    def instance_hash(self) -> str | None:
+        """SHA-256 hash of the planned instance. :func:`verify` reports a plan file with the hash of another instance. None if
+        the plan is from a file that does not state the hash."""
+        return self._native.instance_hash
+
+    @property
     def kind(self) -> str:
         """``schedule``, ``front``, ``strategy`` or ``steady state``. A front and a strategy have :attr:`points` to choose from. A
         steady state has rates."""
@@ -319,10 +341,13 @@ class Plan:
     def __repr__(self) -> str:
         gap = self.gap
         worse = "below" if self.objective == "fair_throughput" else "above"
-        share = "" if gap is None else f"{gap:.2%}" if gap >= 5e-5 else f"{100 * max(gap, 1e-9):.1g}%"
-        proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {share} {worse} the best)"
+        percent = self._native.percent(self.objective)
+        proven = "" if gap is None else " (proven optimal)" if percent is None else f" (at most {percent} % {worse} the best)"
         guessed = _guessed(self._native.of.guesses)
-        return f"<plan by {self.algorithm}: {self.objective} {self.exact(self.objective)}{proven}{guessed}>"
+        hashed = self.instance_hash
+        made = "" if hashed is None else f", makespan {self.version}, instance {hashed[:12]}"
+        value = f"{self.objective} {self.exact(self.objective)}{proven}{guessed}"
+        return f"<plan by {self.spec}: {value}; seed {self.seed}{made}>"
 
 
 def _restored(instance: Instance, text: str, objective: str | None, stopped: bool, seconds: float) -> Plan:
@@ -354,7 +379,8 @@ def plan(
     objective: Objective | None = None,
     time_limit: Time | None = None,
     makespan_at_most: float | None = None,
-    seed: int = 0,
+    seed: int = 1,
+    threads: int | None = None,
     prove: bool = True,
     progress: SearchProgress | None = None,
 ) -> Plan:
@@ -373,6 +399,8 @@ def plan(
         seed: The seed of random choices. Constructive algorithms, and searches with a limited number of steps such as
             ``"optimise[steps=2000]"``, give the same plan for the same seed. The result of a search with a time limit,
             which is the default, also depends on the speed of the machine.
+        threads: The maximum number of threads. The default is the number of cores. With a number of steps, the plan does not
+            depend on the number of threads.
         prove: True to prove bounds.
         progress: A function that is called with the elapsed seconds and the time limit (None if there is no limit).
 
@@ -401,6 +429,7 @@ def plan(
         "time_limit": None if time_limit is None else _check.limit(time_limit, "time_limit"),
         "makespan_at_most": None if makespan_at_most is None else _check.number(makespan_at_most, "makespan_at_most"),
         "seed": seed,
+        "threads": None if threads is None else _check.whole(threads, "threads", 1, 1024),
         "prove": bool(prove),
     }
     made = _native.plan(instance._native, wishes, _check.function(progress, "progress"))

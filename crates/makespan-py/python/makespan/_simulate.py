@@ -26,7 +26,7 @@ class Log:
     <instance of 1 jobs on 4 processors>
     """
 
-    def __init__(self, instance: Instance, *, deviation: float | None = None, seed: int = 0) -> None:
+    def __init__(self, instance: Instance, *, deviation: float | None = None, seed: int = 1) -> None:
         """Creates a log from an instance. Each actual time is the estimate, or the estimate times a random factor. The factor
         is log-normal with mean 1 and standard deviation ``deviation``."""
         share = None if deviation is None else _check.number(deviation, "deviation")
@@ -68,7 +68,7 @@ def read_log(
     storage: str | None = None,
     speedup: str | None = None,
     queues: Sequence[int] = (),
-    seed: int = 0,
+    seed: int = 1,
     strict: bool = False,
 ) -> Log:
     """Reads a log for a replay: SWF, Batsim, ``sacct``, or an instance with actual times that equal its estimates.

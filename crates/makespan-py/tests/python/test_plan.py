@@ -285,3 +285,22 @@ def test_own_schedulers_take_part_and_are_checked() -> None:
             m.plan(instance, wrong)
     with pytest.raises(LookupError, match="nothing found"):
         m.plan(instance, Raising())
+
+
+def test_a_seed_gives_the_same_plan_on_any_number_of_threads() -> None:
+    instance = m.generate.moldable(jobs=30, processors=8)
+    plans = [m.plan(instance, "optimise[objective=makespan,steps=100]", threads=threads) for threads in (1, 2)]
+    assert plans[0].to_json() == plans[1].to_json()
+    assert plans[0].spec == "optimise[objective=makespan,steps=100,searches=2]"
+    assert plans[0].seed == 1 and plans[0].version and len(plans[0].instance_hash or "") == 64
+    made = f"seed 1, makespan {plans[0].version}, instance {(plans[0].instance_hash or '')[:12]}>"
+    assert repr(plans[0]).startswith(f"<plan by {plans[0].spec}: makespan ") and repr(plans[0]).endswith(made)
+    with pytest.raises(m.InputError, match="threads"):
+        m.plan(instance, threads=0)
+
+
+def test_a_plan_of_another_instance_is_reported(tmp_path: Path) -> None:
+    job, path = m.Job("a", time=3), tmp_path / "plan.json"
+    m.plan(m.Instance(processors=2, jobs=[job]), "list").write(path)
+    with pytest.raises(m.VerificationError, match="made for another instance"):
+        m.verify(m.Instance(processors=2, jobs=[m.Job("a", time=3, deadline=9)]), path)

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use makespan::estimate::Medians;
 use makespan::formats::{Language, read_platform, write_atomic, write_instance};
-use makespan_core::{Estimation, Estimator, Instance, Job, NewTimes, Platform, Run, TaskId, Time};
-use makespan_exec::{ExecuteOptions, Intake, fingerprint, reserve, reserve_folder};
+use makespan_core::{Estimation, Estimator, Instance, Job, NewTimes, Platform, Run, TaskId, Time, fingerprint};
+use makespan_exec::{ExecuteOptions, Intake, reserve, reserve_folder};
 
 use super::follow::Follower;
 use super::owners::{Owners, engine_job};

@@ -18,16 +18,18 @@ pub fn problems(instance: &Instance, file: &PlanFile) -> Vec<String> {
     problems
 }
 
-/// Checks everything that a plan file states: its placements or rates, the values, and the certificates of its bounds.
+/// Checks everything that a plan file states: its instance, its placements or rates, the values, and the certificates
+/// of its bounds.
 /// Returns one sentence for each problem.
 pub fn wrong_statements(instance: &Instance, file: &PlanFile) -> Vec<String> {
-    match file {
-        PlanFile::Schedule(file) => of_schedule(instance, file),
+    let (origin, wrong) = match file {
+        PlanFile::Schedule(file) => (&file.origin, of_schedule(instance, file)),
         PlanFile::Periodic(file) => match TreeProblem::new(instance) {
-            Ok(problem) => file.problems(instance, &problem),
-            Err(error) => vec![error.to_string()],
+            Ok(problem) => (&file.origin, file.problems(instance, &problem)),
+            Err(error) => (&file.origin, vec![error.to_string()]),
         },
-    }
+    };
+    origin.iter().filter_map(|origin| origin.problem(instance)).chain(wrong).collect()
 }
 
 fn of_schedule(instance: &Instance, file: &ScheduleFile) -> Vec<String> {

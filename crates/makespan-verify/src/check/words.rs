@@ -27,13 +27,14 @@ pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
     value.into().as_f64() / 10_f64.powi(places as i32)
 }
 
-/// Returns the percentage by which a ratio exceeds 1, rounded up to `places` decimal places. The result is never zero,
-/// because the ratio is above 1.
-pub fn percent_above(ratio: f64, places: i32) -> f64 {
+/// Formats the percentage by which a ratio exceeds 1, such as `3.21`. The percentage is rounded up to hundredths, so
+/// that it is proved. The result is never zero, because the ratio is above 1. All outputs use this function, so that
+/// they state equal numbers.
+pub fn percent_above(ratio: f64) -> String {
     // The allowed error in floating point. Without it, the ratio 1.05 would be 5.01 %.
     let error = ratio * 1e-11;
-    let units = 10_f64.powi(places);
-    ((ratio - 1.0) * 100.0 * units - error).ceil().max(1.0) / units
+    let hundredths = ((ratio - 1.0) * 1e4 - error).ceil().max(1.0);
+    format!("{:.2}", hundredths / 100.0)
 }
 
 /// Describes a ratio, such as `at most 3.21 % above the optimum`. The percentage is rounded up, so that it is proved.
@@ -43,7 +44,7 @@ pub fn gap(ratio: Option<f64>) -> String {
         // Only the value of a schedule that omits some jobs can be below the bound.
         Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
-        Some(ratio) => format!("at most {:.2} % above the optimum", percent_above(ratio, 2)),
+        Some(ratio) => format!("at most {} % above the optimum", percent_above(ratio)),
     }
 }
 
@@ -55,7 +56,7 @@ pub fn bound_word(condition: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::gap;
+    use super::{gap, percent_above};
 
     #[test]
     fn gaps_are_rounded_up() {
@@ -70,5 +71,6 @@ mod tests {
             assert_eq!(gap(Some(ratio)), format!("at most {percent} % above the optimum"));
         }
         assert_eq!(gap(Some(1.0)), "optimal");
+        assert_eq!(percent_above(1.038_03), "3.81");
     }
 }

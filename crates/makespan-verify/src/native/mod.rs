@@ -9,10 +9,12 @@ pub mod error;
 pub mod guess;
 pub mod hosts;
 pub mod instance;
+mod origin;
 mod plan_file;
 pub mod scalar;
 pub mod schedule;
 pub mod suggest;
 pub mod tree_plan;
 
+pub use origin::PlanOrigin;
 pub use plan_file::PlanFile;

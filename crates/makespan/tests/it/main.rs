@@ -2,5 +2,6 @@
 
 mod examples;
 mod optimal;
+mod threads;
 mod unproved;
 mod within_nodes;

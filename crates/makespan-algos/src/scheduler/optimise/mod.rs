@@ -43,7 +43,7 @@ const CLOSED: &str = "processors are unavailable in too many different periods f
 
 /// Begins with the best plan of the catalogue, and with a plan that follows from dual prices of processor time. Until
 /// the time limit, annealing improves the order and the allotments of the tasks. Serial insertion turns an order into a
-/// schedule. Each core makes one independent search.
+/// schedule. Several independent searches run in parallel.
 ///
 /// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in
 /// [`crate::kernel::serial::SerialInsertion`]; for the makespan, first fit under a deadline as in
@@ -54,8 +54,8 @@ const CLOSED: &str = "processors are unavailable in too many different periods f
 ///
 /// Sequential jobs on machines that differ are mapped to machines. For the makespan, the search computes prices of
 /// machine time, and rounds the solution to a mapping. Then annealing changes the mapping by ejection chains, which use
-/// only pairs of task and machine that cost little at these prices ([`crate::kernel::mapping::EjectionChains`]). Each
-/// core makes one search. For these instances, one step of the budget is 512 changes. The mean flow, and the weighted
+/// only pairs of task and machine that cost little at these prices ([`crate::kernel::mapping::EjectionChains`]). For
+/// these instances, one step of the budget is 512 changes. The mean flow, and the weighted
 /// completion of jobs with equal weights, are an assignment problem. If an exact solution takes at most about a second,
 /// the problem is solved exactly, with a proof ([`makespan_bounds::machines::positions`]). With different weights, the
 /// mapping is annealed, and each machine runs its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With
@@ -114,7 +114,7 @@ pub struct Optimise {
     pub deadline: f64,
     /// The budget of the search.
     pub budget: Budget,
-    /// Number of independent searches, each on its own thread. `None` means one search for each core.
+    /// Number of independent searches. `None` means [`Budget::searches`].
     pub searches: Option<u32>,
 }
 
@@ -129,7 +129,7 @@ pub enum Target {
 }
 
 impl Default for Optimise {
-    /// Returns the default: weighted completion within one second, on all cores.
+    /// Returns the default: weighted completion within one second, with one search for each thread.
     fn default() -> Self {
         Self {
             target: Target::Objective(Objective::WeightedCompletion),
@@ -311,9 +311,9 @@ impl Optimise {
 
     /// Returns the independent searches. Their time limit begins at `begin`.
     fn portfolio(&self, begin: Instant, context: &Context) -> Portfolio {
-        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        let searches = self.searches.unwrap_or_else(cores).max(1);
-        Portfolio { budget: self.budget, searches, seed: context.seed, stop: context.stop.clone(), begin }
+        let threads = context.threads();
+        let searches = self.searches.unwrap_or_else(|| self.budget.searches(threads)).max(1);
+        Portfolio { budget: self.budget, searches, threads, seed: context.seed, stop: context.stop.clone(), begin }
     }
 
     /// Returns the cheapest schedule that meets the deadlines or the limit.

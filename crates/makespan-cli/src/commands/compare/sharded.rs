@@ -7,9 +7,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use makespan::{Front, Plan};
-use makespan_core::Instance;
 use makespan_core::tree::TreeProblem;
-use makespan_exec::fingerprint;
+use makespan_core::{Instance, fingerprint};
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, ReadOptions, read_instance, write_instance};
 use miette::{Result, miette};

@@ -32,7 +32,7 @@ pub struct TreePlan {
 
 /// Writes and prints a steady state. If `length` is given, the period of the steady state has about this length.
 pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> Result<()> {
-    let PlanFacts { instance, options, title, algorithm, bounds, mut remarks } = facts;
+    let PlanFacts { instance, options, title, algorithm, origin, bounds, mut remarks } = facts;
     let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
     let bound = bounds.into_iter().find(|bound| bound.objective == Objective::Throughput);
     let bound = bound.ok_or_else(|| miette!("the throughput has no bound, which is a defect of Makespan"))?;
@@ -64,6 +64,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
         .map_err(|error| miette!("the rates fail their own check, which is a defect of Makespan: {error}"))?;
     file.period = found.state.period.as_ref().ok().map(|period| StatedPeriod::new(problem, period.clone()));
     file.remarks.clone_from(&remarks);
+    file.origin = Some(origin);
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(instance, out))?;
     }
@@ -111,6 +112,7 @@ fn refuse(options: &PlanOptions) -> Result<()> {
         (search.objective.is_some(), "--objective"),
         (search.time_limit.is_some(), "--time-limit"),
         (search.makespan_at_most.is_some(), "--makespan-at-most"),
+        (options.threads.is_some(), "--threads"),
     ];
     match given.into_iter().find(|(given, _)| *given) {
         Some((_, option)) => Err(miette!(

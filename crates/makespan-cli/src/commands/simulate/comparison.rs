@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use makespan::Simulated;
 use makespan_core::{Distribution, Instance, Measures, Phase, TaskFlowMeasures};
 use makespan_formats::report::Section;
+use makespan_verify::check::percent_above;
 use serde_json::{Value, json};
 
 use super::compound;
@@ -140,8 +141,9 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
         (label.to_owned(), flows.iter().map(|flow| of(flow)).collect())
     };
     let percent = |part: f64| format!("{:.2} %", 100.0 * part);
+    let over = |gap: f64| if gap > 0.0 { format!("{} %", percent_above(1.0 + gap)) } else { percent(0.0) };
     let mut rows = vec![
-        row("makespan over its bound", &|flow| format!("{:.3} %", 100.0 * flow.gap())),
+        row("makespan over its bound", &|flow| over(flow.gap())),
         row("utilisation, mean of nodes", &|flow| percent(flow.utilisation)),
         row("utilisation by speed", &|flow| percent(flow.utilisation_by_speed)),
         row("tasks a second", &|flow| figure(flow.throughput)),

@@ -271,7 +271,24 @@ fn a_plan_of_another_instance_is_rejected() {
     sandbox.write("small.toml", sandbox.read("small.toml").replace("6.1", "6.2"));
     let said = sandbox.makespan("verify small.toml p.json");
     assert_eq!(said.status, Some(1));
-    assert!(said.out.contains("`table`"), "{said:?}");
+    assert!(said.out.contains("`table`") && said.out.contains("made for another instance"), "{said:?}");
+}
+
+#[test]
+fn a_plan_states_its_origin_and_does_not_depend_on_the_threads() {
+    let sandbox = Sandbox::with_small();
+    for threads in [1, 2] {
+        let line = "plan small.toml --algorithm optimise[objective=makespan,steps=50]";
+        sandbox.makespan(&format!("{line} --threads {threads} --output p{threads}.json")).succeeds();
+    }
+    assert_eq!(sandbox.read("p1.json"), sandbox.read("p2.json"));
+    let file = sandbox.json("p1.json");
+    assert_eq!((&file["seed"], &file["origin"]["version"]), (&json!(1), &json!(env!("CARGO_PKG_VERSION"))));
+    assert_eq!(file["origin"]["spec"], "optimise[objective=makespan,steps=50,searches=2]");
+    // The deadline changes neither the placements nor their makespan, but the instance.
+    sandbox.write("small.toml", sandbox.read("small.toml").replacen("name = ", "deadline = 900\nname = ", 1));
+    let said = sandbox.makespan("verify small.toml p1.json");
+    assert!(said.status == Some(1) && said.out.contains("made for another instance: its file states"), "{said:?}");
 }
 
 /// Plans of all algorithms for generated instances are accepted.

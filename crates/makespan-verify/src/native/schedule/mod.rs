@@ -20,6 +20,7 @@ pub use strategy::{StrategyEntry, VariantEntry};
 
 use std::collections::BTreeMap;
 
+use crate::native::origin::PlanOrigin;
 use crate::proof::Paths;
 use crate::{Bound, Proof};
 use makespan_core::{Instance, Objective, Schedule};
@@ -31,6 +32,8 @@ pub struct ScheduleFile {
     pub algorithm: String,
     /// Seed of the algorithm, if it has one.
     pub seed: Option<u64>,
+    /// Program, algorithm and instance, if the file states them.
+    pub origin: Option<PlanOrigin>,
     /// Stated makespan, in ticks.
     pub makespan: i128,
     /// Stated weighted completion, in ticks times millionths of weight.
@@ -54,12 +57,13 @@ pub struct ScheduleFile {
 
 impl ScheduleFile {
     /// Returns the file for a schedule. The file contains the true values of the standard objectives
-    /// ([`Objective::standard`]), and no mean flow, cost, seed, bounds or remarks.
+    /// ([`Objective::standard`]), and no mean flow, cost, seed, origin, bounds or remarks.
     pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
         let others = Objective::standard(instance).filter(|objective| !Objective::STANDARD.contains(objective));
         Self {
             algorithm: algorithm.into(),
             seed: None,
+            origin: None,
             makespan: Objective::Makespan.value(instance, &schedule),
             weighted_completion: Objective::WeightedCompletion.value(instance, &schedule),
             others: others.map(|objective| (objective, objective.value(instance, &schedule))).collect(),

@@ -11,6 +11,7 @@ use super::placements::{PlacementEntry, placements};
 use super::{ScheduleFile, front, strategy};
 use crate::native::document::from_json;
 use crate::native::error::{FilePlace, FormatError};
+use crate::native::origin::PlanOrigin;
 use crate::native::scalar::{Count, Scalar};
 
 #[derive(Deserialize)]
@@ -19,6 +20,7 @@ struct Document {
     version: Scalar<Count>,
     algorithm: String,
     seed: Option<u64>,
+    origin: Option<PlanOrigin>,
     makespan: Scalar<String>,
     weighted_completion: Scalar<String>,
     mean_flow: Option<Scalar<String>>,
@@ -82,6 +84,7 @@ impl ScheduleFile {
             bounds,
             algorithm: document.algorithm,
             seed: document.seed,
+            origin: document.origin,
             remarks: document.remarks,
             front: front::read(file, document.front, instance)?,
             strategy: document.strategy.map(|entry| strategy::read(file, entry, instance)).transpose()?,

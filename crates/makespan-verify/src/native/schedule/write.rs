@@ -19,6 +19,9 @@ impl ScheduleFile {
         if let Some(seed) = self.seed {
             writeln!(writer, " \"seed\": {seed},")?;
         }
+        if let Some(origin) = &self.origin {
+            writeln!(writer, " \"origin\": {},", serde_json::to_string(origin)?)?;
+        }
         for objective in Objective::OF_SCHEDULES {
             if let Some(stated) = self.stated(objective) {
                 writeln!(writer, " \"{}\": {},", objective.name(), objective.decimal(stated))?;

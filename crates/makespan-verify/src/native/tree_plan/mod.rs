@@ -13,6 +13,7 @@ use dashu_ratio::RBig;
 use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
 
 use crate::Bound;
+use crate::native::origin::PlanOrigin;
 
 /// A steady state and all other data in its file.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,8 @@ pub struct TreePlanFile {
     pub period: Option<StatedPeriod>,
     /// Remarks for the user.
     pub remarks: Vec<String>,
+    /// Program, algorithm and instance, if the file states them.
+    pub origin: Option<PlanOrigin>,
 }
 
 /// A period and its stated throughput.
@@ -65,6 +68,7 @@ impl TreePlanFile {
             rates,
             period: None,
             remarks: Vec::new(),
+            origin: None,
         })
     }
 }

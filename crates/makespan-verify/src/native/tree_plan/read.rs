@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::{StatedPeriod, TreePlanFile};
 use crate::native::document::from_json;
 use crate::native::error::{FilePlace, FormatError};
+use crate::native::origin::PlanOrigin;
 use crate::native::scalar::{Count, FromLiteral, Scalar};
 use crate::native::schedule::{BoundEntry, rational, read_bound};
 use crate::native::suggest::nearest;
@@ -25,6 +26,7 @@ struct Document {
     #[serde(default)]
     remarks: Vec<String>,
     period: Option<PeriodEntry>,
+    origin: Option<PlanOrigin>,
     rates: Table<String>,
 }
 
@@ -102,6 +104,7 @@ impl TreePlanFile {
             period: period.transpose()?,
             algorithm: document.algorithm,
             remarks: document.remarks,
+            origin: document.origin,
         })
     }
 }

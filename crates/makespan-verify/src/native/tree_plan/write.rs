@@ -16,6 +16,9 @@ impl TreePlanFile {
     /// Errors of the writer.
     pub fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
         writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
+        if let Some(origin) = &self.origin {
+            writeln!(writer, " \"origin\": {},", serde_json::to_string(origin)?)?;
+        }
         writeln!(writer, " \"fair_throughput\": {},", decimal_text(&self.fair_throughput))?;
         write!(writer, " \"bounds\": {{\"{}\": ", self.bound.objective.name())?;
         write_bound(instance, &self.bound, writer)?;

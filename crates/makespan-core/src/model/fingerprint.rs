@@ -1,9 +1,11 @@
 //! Hashes of the content of an instance.
 
-use makespan_core::{
-    Estimate, Instance, Job, Need, Node, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId, Time,
-};
 use sha2::{Digest, Sha256};
+
+use crate::model::{
+    Estimate, Instance, Job, Need, Node, Payload, Platform, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId,
+    Time,
+};
 
 /// Returns the SHA-256 hash, in hexadecimal, of all data that the instance states, except learned and guessed times and
 /// amounts of memory.
@@ -13,12 +15,7 @@ pub fn fingerprint(instance: &Instance) -> String {
     // The word is added only for compact platforms, so that the hashes of other platforms are the same as in earlier
     // versions.
     fields.text(if instance.platform().is_compact() { "makespan instance 1, compact" } else { "makespan instance 1" });
-    fields.number(instance.platform().nodes().len() as u64);
-    for node in instance.platform().nodes() {
-        fields.node(node);
-    }
-    fields.resources("licences", instance.platform().licences());
-    fields.resources("consumables", instance.platform().consumables());
+    fields.platform(instance.platform());
     fields.number(instance.tasks());
     for job in instance.jobs() {
         for task in job.task_ids() {
@@ -31,11 +28,7 @@ pub fn fingerprint(instance: &Instance) -> String {
             }
         }
     }
-    for period in instance.unavailable() {
-        fields.text(&period.processors.to_string());
-        fields.time(period.start);
-        fields.time(period.end);
-    }
+    fields.unavailable(instance);
     if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
         fields.text("precedence");
         let different = instance.different_task_ids();
@@ -47,10 +40,41 @@ pub fn fingerprint(instance: &Instance) -> String {
     fields.hex()
 }
 
-/// Returns the fingerprint that a journal stores for its instance. If jobs may arrive during the run, the fingerprint
-/// includes only the machines.
-pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
-    if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
+/// Returns the SHA-256 hash, in hexadecimal, of all data that can change a plan of the instance or its value. In contrast to
+/// [`fingerprint`], the hash includes deadlines and the data that tasks transfer, and takes O(distinct tasks + edges).
+/// Learned and guessed times and amounts of memory are excluded.
+pub fn instance_hash(instance: &Instance) -> String {
+    let mut fields = Fields(Sha256::new());
+    fields.text("makespan plan 1");
+    fields.number(u64::from(instance.platform().is_compact()));
+    fields.platform(instance.platform());
+    fields.number(instance.jobs().len() as u64);
+    for job in instance.jobs() {
+        fields.text(&job.name);
+        fields.number(job.tasks());
+        fields.number(u64::from(job.is_bag()));
+        fields.number(u64::from(job.is_compound()));
+        fields.time(job.deadline.unwrap_or(Time::MAX));
+        for task in job.different_task_ids() {
+            if job.is_compound() {
+                fields.text(&instance.short_name(task));
+            }
+            fields.task_without_name(instance, job, task);
+        }
+    }
+    fields.unavailable(instance);
+    for dependence in instance.different_task_ids().flat_map(|task| instance.incoming(task)) {
+        fields.number(dependence.to.0);
+        fields.number(dependence.from.0);
+        match dependence.payload {
+            Payload::Bytes(bytes) => fields.number(bytes),
+            Payload::Fixed(time) => {
+                fields.text("fixed");
+                fields.time(time);
+            }
+        }
+    }
+    fields.hex()
 }
 
 /// Returns two hashes for each distinct task, except the first `count` distinct tasks. `known` returns the first hash
@@ -60,11 +84,7 @@ pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
 /// the command contains them, and the first hashes of the tasks before it. The second hash includes everything that is
 /// stated about the task. This includes data that only affect when and where the task runs: the estimated time, the
 /// time limit, the weight and the memory.
-pub(crate) fn digests<'a>(
-    instance: &Instance,
-    count: usize,
-    known: impl Fn(usize) -> &'a str,
-) -> Vec<(String, String)> {
+pub fn task_digests<'a>(instance: &Instance, count: usize, known: impl Fn(usize) -> &'a str) -> Vec<(String, String)> {
     let mut digests: Vec<Option<(String, String)>> = vec![None; instance.different_tasks() - count];
     let mut open: Vec<TaskId> = instance.different_task_ids_from(count).collect();
     open.reverse();
@@ -151,6 +171,21 @@ impl Fields {
 
     fn time(&mut self, time: Time) {
         self.number(time.ticks() as u64);
+    }
+
+    fn platform(&mut self, platform: &Platform) {
+        self.number(platform.nodes().len() as u64);
+        platform.nodes().iter().for_each(|node| self.node(node));
+        self.resources("licences", platform.licences());
+        self.resources("consumables", platform.consumables());
+    }
+
+    fn unavailable(&mut self, instance: &Instance) {
+        for period in instance.unavailable() {
+            self.text(&period.processors.to_string());
+            self.time(period.start);
+            self.time(period.end);
+        }
     }
 
     fn node(&mut self, node: &Node) {
@@ -264,7 +299,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use makespan_core::{JobId, Platform};
+    use crate::model::{JobId, Needs};
 
     fn instance(command: &[&str]) -> Instance {
         let job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap());
@@ -280,8 +315,20 @@ mod tests {
     }
 
     #[test]
+    fn the_hash_of_a_plan_includes_deadlines() {
+        let due = |deadline| {
+            let job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap());
+            let jobs = vec![Job { deadline, ..job }];
+            Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap()
+        };
+        let [none, late] = [None, Some(Time::from_seconds(9))].map(due);
+        assert_eq!(fingerprint(&none), fingerprint(&late));
+        assert_ne!(instance_hash(&none), instance_hash(&late));
+        assert_eq!(instance_hash(&late), instance_hash(&late.clone()));
+    }
+
+    #[test]
     fn resources_needs_and_order_are_content() {
-        use makespan_core::Needs;
         let amounts = |name: &str, amount| Resources::new([(name, amount)]).unwrap();
         let platform = |memory| Platform::flat(2).unwrap().with_node_resources(&amounts("memory", memory)).unwrap();
         let with = |platform: Platform, need: Option<Need>, after: &[&str]| {
@@ -312,10 +359,10 @@ mod tests {
             let resources = Resources::new([("memory", 100)]).unwrap();
             let platform = Platform::flat(2).unwrap().with_node_resources(&resources).unwrap();
             let mut job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap());
-            job = job.with_needs(makespan_core::Needs::new([("memory", Need::whole(amount))]).unwrap());
+            job = job.with_needs(Needs::new([("memory", Need::whole(amount))]).unwrap());
             job.work.tasks_mut().for_each(|task| task.memory_estimate = memory_estimate);
             let instance = Instance::new(platform, vec![job], vec![]).unwrap();
-            (fingerprint(&instance), digests(&instance, 0, |_| ""))
+            (fingerprint(&instance), task_digests(&instance, 0, |_| ""))
         };
         let learned = |amount, runs| with(amount, Estimate::Learned { runs, spread: 0.0 });
         assert_eq!(learned(5, 1), learned(6, 2));
