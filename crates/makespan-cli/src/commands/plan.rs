@@ -67,7 +67,9 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     }
     let title = options.input.instance.as_deref().and_then(Path::file_stem);
     let title = title.map_or("plan".into(), |stem| stem.to_string_lossy());
-    let origin = PlanOrigin::new(spec, &instance);
+    // The hash of a large instance takes long, so it is computed only for a file.
+    let has_file = options.output.is_some() || matches!(options.format, Format::Json);
+    let origin = has_file.then(|| PlanOrigin::new(spec, &instance));
     let facts = PlanFacts { instance: &instance, options, title: &title, algorithm, origin, bounds, remarks };
     match plan {
         Plan::Periodic(state) => tree::tell(facts, *state, length)?,
@@ -109,7 +111,7 @@ struct PlanFacts<'a> {
     options: &'a PlanOptions,
     title: &'a str,
     algorithm: String,
-    origin: PlanOrigin,
+    origin: Option<PlanOrigin>,
     bounds: Vec<Bound>,
     remarks: Vec<String>,
 }
@@ -126,7 +128,7 @@ fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
     let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
     let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule).with_bounds(instance, &bounds);
     file.seed = Some(options.seed);
-    file.origin = Some(origin);
+    file.origin = origin;
     // The file always contains the bounds, because `verify` checks the bounds with the run times that the instance
     // states.
     let has_bounds = !remarks.iter().any(|remark| remark == NO_BOUND);

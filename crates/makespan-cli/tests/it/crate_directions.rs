@@ -63,7 +63,7 @@ const NOT_IN_CORE: [&str; 8] = ["clarabel", "rand", "rayon", "tokio", "serde_jso
 
 /// The packages that the checker is built from, apart from packages that only generate code while it is built: integers,
 /// JSON with the place of each error, SHA-256, and small libraries for hash tables, short lists, error types and suggestions.
-const OF_CHECKER: [&str; 27] = [
+const OF_CHECKER: [&str; 28] = [
     "block-buffer",
     "cfg-if",
     "const-oid",
@@ -75,6 +75,8 @@ const OF_CHECKER: [&str; 27] = [
     "digest",
     "hybrid-array",
     "itoa",
+    // The package `cpufeatures` needs this package on processors of Arm.
+    "libc",
     "makespan-core",
     "makespan-verify",
     "memchr",

@@ -46,8 +46,7 @@ pub fn fingerprint(instance: &Instance) -> String {
 pub fn instance_hash(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());
     fields.text("makespan plan 1");
-    fields.number(u64::from(instance.platform().is_compact()));
-    fields.platform(instance.platform());
+    fields.kinds(instance.platform());
     fields.number(instance.jobs().len() as u64);
     for job in instance.jobs() {
         fields.text(&job.name);
@@ -176,6 +175,23 @@ impl Fields {
     fn platform(&mut self, platform: &Platform) {
         self.number(platform.nodes().len() as u64);
         platform.nodes().iter().for_each(|node| self.node(node));
+        self.resources("licences", platform.licences());
+        self.resources("consumables", platform.consumables());
+    }
+
+    /// Adds a platform without visiting each node of a cluster, because a cluster may have millions of nodes.
+    fn kinds(&mut self, platform: &Platform) {
+        self.number(u64::from(platform.is_compact()));
+        self.number(u64::from(platform.has_local_transfers()));
+        for (node, count) in platform.kinds() {
+            self.number(count as u64);
+            self.node(node);
+        }
+        if let Some(link) = platform.interconnect() {
+            self.text("interconnect");
+            self.float(link.bandwidth);
+            self.time(link.latency);
+        }
         self.resources("licences", platform.licences());
         self.resources("consumables", platform.consumables());
     }

@@ -64,7 +64,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
         .map_err(|error| miette!("the rates fail their own check, which is a defect of Makespan: {error}"))?;
     file.period = found.state.period.as_ref().ok().map(|period| StatedPeriod::new(problem, period.clone()));
     file.remarks.clone_from(&remarks);
-    file.origin = Some(origin);
+    file.origin = origin;
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(instance, out))?;
     }
