@@ -41,6 +41,8 @@ pub struct LogRow {
     pub from_variant: Option<u64>,
     /// New variant.
     pub to_variant: Option<u64>,
+    /// Last possible start of the chosen variant.
+    pub possible_until: Option<f64>,
 }
 
 impl LogRow {
@@ -53,6 +55,7 @@ impl LogRow {
             text: entry.sentence(),
             finish: entry.what.finish().map(Time::seconds),
             deadline: entry.what.deadline().map(Time::seconds),
+            possible_until: entry.what.until().map(Time::seconds),
             ..Self::default()
         };
         let spot = |spot: StartPlace| (Some(spot.processor), Some(spot.start.seconds()));
@@ -65,7 +68,7 @@ impl LogRow {
                 (row.to_processor, row.to_start) = spot(resolved);
                 row.penalty = Some(penalty);
             }
-            LoggedDecision::OtherVariant { from, to } => {
+            LoggedDecision::OtherVariant { from, to, .. } => {
                 (row.from_variant, row.to_variant) = (Some(from as u64), Some(to as u64));
             }
             LoggedDecision::Unaffordable { cost, .. } => row.cost = Some(cost as f64 / 1e3),
@@ -108,7 +111,7 @@ pub fn write_log_csv(rows: &[LogRow], names: CsvNames, writer: &mut dyn Write) -
 }
 
 /// Column names.
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "time",
     "job",
     "kind",
@@ -124,6 +127,7 @@ const COLUMNS: [&str; 15] = [
     "penalty",
     "from_variant",
     "to_variant",
+    "possible_until",
 ];
 
 #[cfg(test)]
@@ -138,13 +142,13 @@ mod tests {
         let instance = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
         let at = |processor, start| StartPlace { processor, start };
         let all = [
-            LoggedDecision::Planned { variants: 3, finish: s(4), cost: 1234, deadline: s(3) },
+            LoggedDecision::Planned { variants: 3, finish: s(4), cost: 1234, deadline: s(3), until: None },
             LoggedDecision::Collision {
                 planned: at(0, s(1)),
                 resolved: at(2, Time::from_ticks(1_500_000_000)),
                 penalty: -7,
             },
-            LoggedDecision::OtherVariant { from: 0, to: 2 },
+            LoggedDecision::OtherVariant { from: 0, to: 2, until: Some(s(2)) },
             LoggedDecision::PlannedAgain { finish: s(5) },
             LoggedDecision::Fallback { finish: s(6), deadline: s(7) },
             LoggedDecision::Rejected { finish: s(8), deadline: s(7) },
@@ -176,7 +180,7 @@ mod tests {
         };
         assert_eq!(keys(&rows[0]), "cost deadline finish variants");
         assert_eq!(keys(&rows[1]), "from_processor from_start penalty to_processor to_start");
-        assert_eq!(keys(&rows[2]), "from_variant to_variant");
+        assert_eq!(keys(&rows[2]), "from_variant possible_until to_variant");
         assert_eq!(keys(&rows[3]), "finish");
         assert_eq!((rows[0].cost, rows[1].to_start, rows[1].penalty), (Some(1.234), Some(1.5), Some(-7)));
         assert_eq!(rows[5].kind, "rejected");

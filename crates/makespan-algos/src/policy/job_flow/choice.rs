@@ -1,7 +1,7 @@
 //! The plan of a job, and the check whether the places of its tasks are still free. A place is a processor and a
 //! start.
 
-use makespan_core::FreeTime;
+use makespan_core::{FreeTime, Time};
 
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::JobSchedule;
@@ -28,6 +28,14 @@ impl FlowChoice {
     /// Returns whether the plan still fits from `now` on.
     pub fn fits(&self, calendars: &[Calendar], now: i64) -> bool {
         fits(&self.offer, &self.until, calendars, now)
+    }
+
+    /// Returns the last instant at which the first task may start so that the job ends by `deadline`, if all tasks are
+    /// delayed equally. Returns `None` if the plan ends after `deadline`.
+    pub fn possible_until(&self, deadline: i64) -> Option<Time> {
+        let first = self.offer.places.iter().map(|place| place.start).min()?;
+        let slack = deadline.saturating_sub(self.offer.finish);
+        (slack >= 0).then(|| Time::from_ticks(first.saturating_add(slack)))
     }
 
     /// Marks the processors of the plan as busy.

@@ -246,8 +246,9 @@ impl JobFlow {
         let next: FlowChoice = candidate.taken(variants, to);
         let first = view.instance.job(job).first();
         self.keeper.add(placements(first, &next.offer.places, &next.until));
+        let until = next.possible_until(candidate.deadline);
         self.records.note(job, candidate.deadline, next);
-        self.tell(view, first, LoggedDecision::OtherVariant { from, to });
+        self.tell(view, first, LoggedDecision::OtherVariant { from, to, until });
         true
     }
 }

@@ -234,8 +234,8 @@ impl JobFlow {
                     None if choice.given_up => LoggedDecision::Rejected { finish, deadline },
                     None => LoggedDecision::Fallback { finish, deadline },
                     Some(_) => {
-                        let variants = choice.variants.len();
-                        LoggedDecision::Planned { variants, finish, cost: choice.offer.cost.into(), deadline }
+                        let (variants, until) = (choice.variants.len(), choice.possible_until(candidate.deadline));
+                        LoggedDecision::Planned { variants, finish, cost: choice.offer.cost.into(), deadline, until }
                     }
                 },
             );

@@ -46,13 +46,13 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let collision = LoggedDecision::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
     let log = [
         // These entries belong to a first plan, which a second plan replaces at the same instant.
-        entry(5, 0, LoggedDecision::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40) }),
+        entry(5, 0, LoggedDecision::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40), until: None }),
         entry(5, 1, collision),
-        entry(5, 0, LoggedDecision::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40) }),
+        entry(5, 0, LoggedDecision::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40), until: None }),
         entry(5, 1, collision),
         entry(6, 1, LoggedDecision::Collision { planned: spot(0, 15), resolved: spot(1, 20), penalty: 4 }),
         entry(10, 2, LoggedDecision::Fallback { finish: s(45), deadline: s(44) }),
-        entry(20, 0, LoggedDecision::OtherVariant { from: 1, to: 0 }),
+        entry(20, 0, LoggedDecision::OtherVariant { from: 1, to: 0, until: None }),
     ];
     let instance = instance();
     let found = CompoundMeasures::of(&instance, &Trace { runs }, &log).unwrap();

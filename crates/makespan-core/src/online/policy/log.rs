@@ -34,6 +34,10 @@ pub enum LoggedDecision {
         cost: i128,
         /// Deadline of the job.
         deadline: Time,
+        /// The last instant at which the first task may start so that the job still meets its deadline, if all tasks are
+        /// delayed equally. `None` if the plan is late.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Time>,
     },
     /// The planned processor of a task was not free, and the task received another processor.
     Collision {
@@ -51,6 +55,9 @@ pub enum LoggedDecision {
         from: usize,
         /// The number of the new variant.
         to: usize,
+        /// The last possible start of the new variant, as in `Planned`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Time>,
     },
     /// Machines changed and no variant remains. The tasks of the job that have not started are planned again.
     PlannedAgain {
@@ -110,6 +117,14 @@ impl LoggedDecision {
         }
     }
 
+    /// Returns the last possible start of the chosen variant, if the entry contains one.
+    pub const fn until(&self) -> Option<Time> {
+        match *self {
+            Self::Planned { until, .. } | Self::OtherVariant { until, .. } => until,
+            _ => None,
+        }
+    }
+
     /// Returns the name of this kind of decision in files.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -137,12 +152,13 @@ impl LogEntry {
     /// task or job. Seconds are rounded to milliseconds.
     pub fn sentence(&self) -> String {
         match self.what {
-            LoggedDecision::Planned { variants, finish, cost, deadline } => format!(
-                "is planned by {}: it ends at {} s at a cost of {}{}",
+            LoggedDecision::Planned { variants, finish, cost, deadline, until } => format!(
+                "is planned by {}: it ends at {} s at a cost of {}{}{}",
                 if variants == 1 { "the only variant".to_owned() } else { format!("one of {variants} variants") },
                 short(finish),
                 cost as f64 / 1e3,
-                late(finish, deadline)
+                late(finish, deadline),
+                possible(until)
             ),
             LoggedDecision::Collision { planned, resolved, penalty } => format!(
                 "collided on processor {} at {} s, and now runs on processor {} from {} s (penalty: {penalty})",
@@ -151,8 +167,9 @@ impl LogEntry {
                 resolved.processor,
                 short(resolved.start)
             ),
-            LoggedDecision::OtherVariant { from, to } => {
-                format!("continues with variant {} instead of {}, because machines changed", to + 1, from + 1)
+            LoggedDecision::OtherVariant { from, to, until } => {
+                let until = possible(until);
+                format!("continues with variant {} instead of {}, because machines changed{until}", to + 1, from + 1)
             }
             LoggedDecision::PlannedAgain { finish } => format!(
                 "is planned again, because machines changed and no variant remains: it ends at {} s",
@@ -173,6 +190,11 @@ impl LogEntry {
             ),
         }
     }
+}
+
+/// Returns a clause with the last possible start of a variant, if there is one.
+fn possible(until: Option<Time>) -> String {
+    until.map_or_else(String::new, |until| format!(" (possible until {} s)", short(until)))
 }
 
 /// Describes by how much an end is after the deadline. Returns an empty text if the end is not after the deadline.
