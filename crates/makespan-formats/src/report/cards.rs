@@ -219,8 +219,12 @@ pub(super) fn write_sections<'a>(
             let words = if section.words { " words" } else { " figures" };
             write!(out, "<div class=\"scroll{long}{words}\"><table><thead>")?;
             write!(out, "<tr>")?;
-            for column in &section.columns {
-                write!(out, "<th scope=\"col\"><bdi>{}</bdi></th>", heading(column))?;
+            // The style of `figures` aligns all columns but the first to the right.
+            let numbers: Vec<&str> = (0..section.columns.len())
+                .map(|at| if section.words && has_numbers(&section.rows, at) { " class=\"number\"" } else { "" })
+                .collect();
+            for (column, class) in section.columns.iter().zip(&numbers) {
+                write!(out, "<th scope=\"col\"{class}><bdi>{}</bdi></th>", heading(column))?;
             }
             write!(out, "</tr></thead><tbody>")?;
             for (index, row) in section.rows.iter().enumerate() {
@@ -228,7 +232,10 @@ pub(super) fn write_sections<'a>(
                     Some(schedule) => write!(out, "<tr data-schedule=\"{schedule}\">")?,
                     None => write!(out, "<tr>")?,
                 }
-                row.iter().try_for_each(|cell| write!(out, "<td><bdi>{}</bdi></td>", Text(cell)))?;
+                for (at, cell) in row.iter().enumerate() {
+                    let class = numbers.get(at).copied().unwrap_or_default();
+                    write!(out, "<td{class}><bdi>{}</bdi></td>", Text(cell))?;
+                }
                 writeln!(out, "</tr>")?;
             }
             writeln!(out, "</tbody></table></div>")?;
@@ -236,6 +243,14 @@ pub(super) fn write_sections<'a>(
         writeln!(out, "</section>")?;
     }
     writeln!(out, "</div>")
+}
+
+/// Returns whether a column contains only numbers, and dashes for missing numbers.
+fn has_numbers(rows: &[Vec<String>], column: usize) -> bool {
+    let cell = |row: &Vec<String>| {
+        row.get(column).is_some_and(|cell| cell == "-" || cell.replace(',', "").parse::<f64>().is_ok())
+    };
+    !rows.is_empty() && rows.iter().all(cell)
 }
 
 /// Escapes sentences for HTML. Names between backticks become code.
