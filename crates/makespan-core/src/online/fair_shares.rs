@@ -35,7 +35,7 @@ struct Member {
 /// shares.compute(Time::from_seconds(100), true);
 /// assert!(shares.factor(bob) > shares.factor(ann));
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FairShares {
     /// The accounts and users. The root is the first element.
     members: Vec<Member>,

@@ -116,6 +116,16 @@ pub trait Policy {
     /// Restores the state of an interrupted policy before the first event of a resumed run. `_told` is the log, in
     /// order of time, of the interrupted policy, which had the same spec and instance. Most policies ignore the log.
     fn recall(&mut self, _told: &[LogEntry]) {}
+
+    /// Returns a copy of this policy in its present state, or `None` if the policy cannot be copied. A forecast runs a
+    /// copy.
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        None
+    }
+
+    /// Restricts the policy to some processors, before the first event. All other processors are down in every view.
+    /// Policies that derive limits or shapes from the whole platform must derive them from these processors.
+    fn confine(&mut self, _processors: &ProcSet) {}
 }
 
 impl Event {

@@ -54,9 +54,14 @@ pub(crate) struct PackingMachines {
 
 impl PackingMachines {
     pub fn new(instance: &Instance) -> Self {
+        Self::of_nodes(instance, |_| true)
+    }
+
+    /// Returns the nodes that `has` accepts, with their resources.
+    pub fn of_nodes(instance: &Instance, has: impl Fn(usize) -> bool) -> Self {
         let platform = instance.platform();
         let all = platform.nodes();
-        let mut by_speed: Vec<usize> = (0..all.len()).filter(|&node| all[node].processors > 0).collect();
+        let mut by_speed: Vec<usize> = (0..all.len()).filter(|&node| all[node].processors > 0 && has(node)).collect();
         by_speed.sort_by(|&a, &b| all[b].speed.total_cmp(&all[a].speed));
         let (mut nodes, mut cells): (Vec<PackingNode>, Vec<ProcessorCell>) =
             (Vec::with_capacity(by_speed.len()), Vec::new());
@@ -76,9 +81,11 @@ impl PackingMachines {
         }
         let mut position = vec![usize::MAX; all.len()];
         nodes.iter().enumerate().for_each(|(at, node)| position[node.platform] = at);
+        let is_own = |node: Option<usize>| node.is_none_or(|node| position[node] < usize::MAX);
         let held = instance
             .held()
             .iter()
+            .filter(|held| is_own(held.node))
             .map(|held| (held.until.ticks(), held.node.map(|node| position[node]), held.resource, held.amount));
         let held = held.collect();
         let order: Vec<usize> = nodes.iter().map(|node| node.platform).collect();

@@ -4,7 +4,7 @@ use makespan_core::{Decision, Event, Instance, Policy, ProcSet, Running, TaskId,
 
 use super::{DomainError, DomainRules};
 use crate::policy::catalogue::{policy, policy_for};
-use crate::policy::expected::expected_starts;
+use crate::policy::expected::{expected_starts, expected_starts_from};
 
 /// A domain, its local policy, and the state that the policy sees.
 pub(super) struct Domain {
@@ -13,13 +13,18 @@ pub(super) struct Domain {
     /// The processors of all other domains. The local policy sees them as down.
     others: ProcSet,
     local: Box<dyn Policy>,
+    /// Whether the local policy can be copied.
+    can_copy: bool,
+    /// Whether the local policy sees the tasks of users. A policy that cannot be copied always sees them. Other policies
+    /// see them from a decision that needs a processor of a user until no task of a user runs in the domain.
+    sees_users: bool,
     /// Events that the local policy has not received.
     events: Vec<Event>,
     /// The waiting tasks of owners.
     waiting: TaskSet,
     /// The running tasks of owners after the last decisions.
     running: Vec<Running>,
-    /// The processors that are down or run tasks of users.
+    /// The processors that are down, or run tasks of users that the local policy sees.
     closed: Vec<Unavailable>,
     /// The wake-up that the local policy has requested.
     wake: Option<Time>,
@@ -33,7 +38,7 @@ impl Domain {
     pub(super) fn new(rules: DomainRules, instance: &Instance, seed: u64) -> Result<Self, DomainError> {
         let of_policy = |source| DomainError::Policy { domain: rules.name.clone(), source };
         let owners = instance.with_jobs(rules.owners.iter().map(|&job| instance.submitted(job)).collect());
-        let local = policy_for(&rules.policy, &owners, seed).map_err(of_policy)?;
+        let mut local = policy_for(&rules.policy, &owners, seed).map_err(of_policy)?;
         for job in rules.owners.iter().map(|&job| instance.job(job)) {
             let needs = job.task_ids().map(|task| instance.profile(task).min_processors()).max().unwrap_or(0);
             let has = rules.processors.len();
@@ -42,7 +47,11 @@ impl Domain {
                 return Err(DomainError::Wide { domain, job, needs, has });
             }
         }
+        local.confine(&rules.processors);
+        let can_copy = local.copy().is_some();
         Ok(Self {
+            can_copy,
+            sees_users: !can_copy,
             others: ProcSet::first(instance.processors()).difference(&rules.processors),
             rules,
             seed,
@@ -74,6 +83,13 @@ impl Domain {
         self.wake
     }
 
+    /// Stores an event for the local policy: a node gets a task of a user, or such a task stops running.
+    pub(super) fn hear_user(&mut self, event: Event) {
+        if self.sees_users {
+            self.hear(event);
+        }
+    }
+
     /// Calls the local policy if it has events or a wake-up is due. Adds the decisions of the policy to `decisions`.
     /// Returns the processors on which jobs start, or `None` if the policy was not called. `visits` contains the
     /// running tasks of users in this domain.
@@ -81,7 +97,7 @@ impl Domain {
         &mut self,
         view: &View<'_>,
         is_own: &dyn Fn(TaskId) -> bool,
-        visits: Vec<Unavailable>,
+        visits: &[Unavailable],
         decisions: &mut Vec<Decision>,
     ) -> Option<ProcSet> {
         let due = self.wake.is_some_and(|wake| wake <= view.now);
@@ -94,11 +110,7 @@ impl Domain {
         }
         events.sort_by_key(Event::order);
         self.running = view.running.iter().filter(|run| is_own(run.task)).cloned().collect();
-        self.closed = self.closures(view, visits);
-        let free = view.free.difference(&self.others);
-        let own = View { waiting: &self.waiting, running: &self.running, free: &free, down: &self.closed, ..*view };
-        let mut made = Vec::new();
-        self.local.on(&events, &own, &mut made);
+        let mut made = self.ask(events, view, visits);
         (self.wake, self.stale) = (take_wake(&mut made), true);
         let mut started = ProcSet::new();
         for decision in &made {
@@ -117,14 +129,62 @@ impl Domain {
         Some(started)
     }
 
+    /// Returns the decisions of the local policy. A policy that can be copied first decides as if there were no users.
+    /// So the scheduling cycles of such a policy do not depend on users. If a decision needs a processor of a user, the
+    /// policy decides again and sees the tasks of users.
+    fn ask(&mut self, mut events: Vec<Event>, view: &View<'_>, visits: &[Unavailable]) -> Vec<Decision> {
+        let mut made = Vec::new();
+        if self.sees_users || visits.is_empty() {
+            self.call(&events, view, visits, &mut made);
+            self.sees_users &= !(self.can_copy && visits.is_empty());
+            return made;
+        }
+        let before = self.local.copy();
+        self.call(&events, view, &[], &mut made);
+        let needs_visited = |decision: &Decision| match decision {
+            Decision::Start { processors, .. } => visits.iter().any(|one| !one.processors.is_disjoint(processors)),
+            _ => false,
+        };
+        if made.iter().any(needs_visited)
+            && let Some(before) = before
+        {
+            (self.local, self.sees_users) = (before, true);
+            made.clear();
+            let node = |visit: &Unavailable| Some(view.instance.platform().node_of(visit.processors.last()?));
+            events.extend(visits.iter().filter_map(node).map(Event::NodeDown));
+            events.sort_by_key(Event::order);
+            events.dedup();
+            self.call(&events, view, visits, &mut made);
+        }
+        made
+    }
+
+    /// Calls the local policy. `visits` contains the running tasks of users that the policy sees.
+    fn call(&mut self, events: &[Event], view: &View<'_>, visits: &[Unavailable], made: &mut Vec<Decision>) {
+        self.closed = self.closures(view, visits);
+        let free = self.free(view);
+        let own = View { waiting: &self.waiting, running: &self.running, free: &free, down: &self.closed, ..*view };
+        self.local.on(events, &own, made);
+    }
+
+    /// Returns the processors that are free for the local policy.
+    fn free(&self, view: &View<'_>) -> ProcSet {
+        let mut busy = self.others.clone();
+        self.running.iter().for_each(|run| busy.insert(&run.processors));
+        self.closed.iter().for_each(|closed| busy.insert(&closed.processors));
+        let now = |period: &&Unavailable| period.start <= view.now && view.now < period.end;
+        view.instance.unavailable().iter().filter(now).for_each(|period| busy.insert(&period.processors));
+        self.rules.processors.difference(&busy)
+    }
+
     /// Returns the periods in which the local policy cannot use processors: failures, tasks of users, and the
     /// processors of other domains.
-    fn closures(&self, view: &View<'_>, visits: Vec<Unavailable>) -> Vec<Unavailable> {
+    fn closures(&self, view: &View<'_>, visits: &[Unavailable]) -> Vec<Unavailable> {
         let own = |down: &Unavailable| {
             let processors = down.processors.intersection(&self.rules.processors);
             (!processors.is_empty()).then(|| Unavailable { processors, ..down.clone() })
         };
-        let mut closed: Vec<Unavailable> = view.down.iter().filter_map(own).chain(visits).collect();
+        let mut closed: Vec<Unavailable> = view.down.iter().filter_map(own).chain(visits.iter().cloned()).collect();
         if !self.others.is_empty() {
             let processors = self.others.clone();
             closed.push(Unavailable { processors, start: Time::ZERO, end: Time::MAX });
@@ -143,14 +203,16 @@ impl Domain {
         if self.waiting.is_empty() {
             return;
         }
-        // A policy with this spec was created before, so this call succeeds.
-        let Ok(mut copy) = policy(&self.rules.policy, self.seed) else { return };
-        let mut busy = self.others.clone();
-        self.running.iter().for_each(|run| busy.insert(&run.processors));
-        self.closed.iter().for_each(|closed| busy.insert(&closed.processors));
-        let free = self.rules.processors.difference(&busy);
+        let free = self.free(view);
         let own = View { waiting: &self.waiting, running: &self.running, free: &free, down: &self.closed, ..*view };
-        for expected in expected_starts(copy.as_mut(), &own) {
+        let starts = match self.local.copy() {
+            Some(mut copy) => expected_starts_from(copy.as_mut(), &own, self.wake),
+            // A policy with this spec was created before, so this call succeeds.
+            None => policy(&self.rules.policy, self.seed)
+                .map(|mut new| expected_starts(new.as_mut(), &own))
+                .unwrap_or_default(),
+        };
+        for expected in starts {
             let end = expected.start + view.instance.time(expected.task, &expected.processors);
             let processors = expected.processors;
             self.forecast.push(Unavailable { processors, start: expected.start, end });

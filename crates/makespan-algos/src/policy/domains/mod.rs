@@ -39,8 +39,9 @@ pub struct DomainRules {
 ///
 /// At each instant, the local policies decide first. A local policy sees only the jobs of its owners and the processors
 /// of its domain. Processors that run a task of a user are down for the local policy until the expected end of the
-/// task. The metascheduler then asks each domain in which a job waits when the waiting jobs of the owners will start
-/// ([`super::expected_starts`] with a new copy of the local policy). For the metascheduler, processors are unavailable
+/// task. The policy `slurm` sees tasks of users only if they delay an owner. The metascheduler then asks each domain in
+/// which a job waits when the waiting jobs of the owners will start ([`super::expected_starts`] with a new copy of the
+/// local policy, or [`super::expected_starts_from`] with a copy in its present state). For the metascheduler, processors are unavailable
 /// while a job of an owner runs there or is forecast to run there. The metascheduler reserves the times between these
 /// periods. A reservation binds only the metascheduler. If a job of an owner arrives and takes reserved processors, if
 /// a processor fails, or if a task is late, the job of the user switches to another variant of its strategy, or is
@@ -141,7 +142,7 @@ impl Domains {
                     }
                     let ended = !matches!(event, Event::Submitted(_) | Event::Estimated(_));
                     if ended && let Some(node) = self.guests.remove(&task) {
-                        self.members[self.sites[node]].hear(Event::NodeUp(node));
+                        self.members[self.sites[node]].hear_user(Event::NodeUp(node));
                     }
                 }
             }
@@ -170,7 +171,7 @@ impl Domains {
                     if let Some(id) = processors.last() {
                         let node = view.instance.platform().node_of(id);
                         self.guests.insert(*task, node);
-                        self.members[self.sites[node]].hear(Event::NodeDown(node));
+                        self.members[self.sites[node]].hear_user(Event::NodeDown(node));
                     }
                 }
                 Decision::Cancel(task) => _ = self.waiting.remove(*task),
@@ -200,7 +201,7 @@ impl Policy for Domains {
         let visits = self.visits(view);
         let (mut taken, mut moved) = (ProcSet::new(), false);
         let owners = &self.owners;
-        for (at, (domain, visits)) in self.members.iter_mut().zip(visits).enumerate() {
+        for (at, (domain, visits)) in self.members.iter_mut().zip(&visits).enumerate() {
             let is_own = |task: TaskId| owners.get(&view.instance.job_id(task)) == Some(&at);
             if let Some(started) = domain.decide(view, &is_own, visits, decisions) {
                 taken.insert(&started);

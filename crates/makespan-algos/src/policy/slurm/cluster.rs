@@ -9,19 +9,23 @@ use crate::slurm::{ClusterModel, Hold, LimitCounter, ModelNode, NodeBits, Proces
 pub(super) const MINUTE: i64 = 60 * Time::TICKS_PER_SECOND;
 
 /// The nodes of a platform, which are the sites of a model.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PlatformNodes {
     machines: PackingMachines,
-    /// For each node of the platform, its site. `u32::MAX` for a node without processors.
+    /// For each node of the platform, its site. `u32::MAX` for a node without processors, and for a node that the
+    /// policy may not use.
     site_of: Vec<u32>,
     /// True if plans reserve processors. False if plans reserve whole nodes.
     only_counts: bool,
 }
 
 impl PlatformNodes {
-    pub fn new(instance: &Instance) -> Self {
-        let machines = PackingMachines::new(instance);
+    /// Returns the nodes with processors in `within`, or all nodes if `within` is `None`.
+    pub fn new(instance: &Instance, within: Option<&ProcSet>) -> Self {
         let platform = instance.platform();
+        let machines = PackingMachines::of_nodes(instance, |node| {
+            within.is_none_or(|own| !platform.processors_of(node).is_disjoint(own))
+        });
         let mut site_of = vec![u32::MAX; platform.node_count()];
         machines.nodes.iter().enumerate().for_each(|(site, node)| site_of[node.platform] = site as u32);
         let has_rules =
@@ -140,7 +144,8 @@ impl PlatformNodes {
             let cpus = if exclusive { self.machines.nodes[site as usize].processors } else { own };
             Hold { site, cpus, own, memory: 0, gres: gres.filter(|share| share.1 > 0).collect(), cells }
         };
-        instance.platform().parts(processors).into_iter().map(hold).collect()
+        let parts = instance.platform().parts(processors).into_iter();
+        parts.filter(|&(node, _)| self.site_of[node] != u32::MAX).map(hold).collect()
     }
 
     /// Takes the processors of a job that starts now. Removes them from `free`, or returns `None` if `free` does not

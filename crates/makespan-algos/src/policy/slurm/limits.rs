@@ -27,7 +27,7 @@ enum Who {
 pub(super) type LimitAmounts = Box<[u64]>;
 
 /// The counters of all limits that affect any job. For each counter, the index of the limited amount is stated.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct AllLimits {
     known: FxHashMap<Who, Vec<(usize, usize)>>,
 }

@@ -56,15 +56,17 @@ pub use unheeded::{IgnoredRules, unheeded};
 /// let policy = makespan_algos::policy::policy("slurm[weight_age=1000,weight_fairshare=10000,half_life=14d]", 1)?;
 /// # Ok::<(), makespan_algos::SpecError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Slurm {
     rules: SlurmRules,
     request: Request,
+    /// The processors that the policy may use. `None` if it may use all processors.
+    within: Option<ProcSet>,
     state: Option<State>,
 }
 
 /// A running job.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Runs {
     /// The number of the job in the scheduler.
     number: usize,
@@ -75,7 +77,7 @@ struct Runs {
 }
 
 /// The state of the policy. Each event updates it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct State {
     nodes: PlatformNodes,
     requests: TaskRequests,
@@ -110,17 +112,18 @@ struct State {
 impl Slurm {
     /// Returns a policy that follows `rules`. `request` determines the number of processors of a moldable job.
     pub fn new(rules: SlurmRules, request: Request) -> Self {
-        Self { rules, request, state: None }
+        Self { rules, request, within: None, state: None }
     }
 }
 
 impl State {
-    fn new(rules: &SlurmRules, request: Request, view: &View<'_>) -> Self {
+    fn new(policy: &Slurm, view: &View<'_>) -> Self {
+        let Slurm { rules, request, within, .. } = policy;
         let instance = view.instance;
         let platform = instance.platform();
         let site = platform.site();
         let own = &rules.priority;
-        let nodes = PlatformNodes::new(instance);
+        let nodes = PlatformNodes::new(instance, within.as_ref());
         let mut model = nodes.model(instance);
         model.cycles = rules.cycles.clone();
         let mut silent: BTreeSet<i64> = instance.unavailable().iter().map(|period| period.end.ticks()).collect();
@@ -128,7 +131,7 @@ impl State {
         silent.extend(reservations.flat_map(|one| [one.start.ticks(), one.end.ticks()]));
         silent.extend(nodes.held().map(|held| held.0));
         let mut state = Self {
-            requests: TaskRequests::new(Widths::new(request, instance), own.favor_small),
+            requests: TaskRequests::new(Widths::new(*request, instance), own.favor_small),
             scheduler: SlurmScheduler::new(std::sync::Arc::new(model)),
             shares: FairShares::new(site.map_or(&[][..], |site| &site.associations), own.half_life),
             priorities: Priorities::new(own.clone(), platform),
@@ -329,7 +332,7 @@ impl Policy for Slurm {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let is_due = match &mut self.state {
             None => {
-                self.state = Some(State::new(&self.rules, self.request, view));
+                self.state = Some(State::new(self, view));
                 true
             }
             Some(state) => state.hear(events, view),
@@ -344,6 +347,14 @@ impl Policy for Slurm {
         }
         decisions.extend(state.hopeless.drain(..).map(Decision::Cancel));
         decisions.extend(state.wake().map(Decision::WakeAt));
+    }
+
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn confine(&mut self, processors: &ProcSet) {
+        self.within = Some(processors.clone());
     }
 }
 

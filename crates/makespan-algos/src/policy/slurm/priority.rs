@@ -8,7 +8,7 @@ use super::task::WaitingTask;
 use super::terms::computing_nodes;
 
 /// Computes priorities of jobs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Priorities {
     rules: PriorityRules,
     /// For each weighted amount, its index, its weight, and the total of the platform.

@@ -38,7 +38,7 @@ pub(super) struct RequestTables<'a> {
 }
 
 /// Converts submissions to requests. Equal parts of requests share an index in the model.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TaskRequests {
     widths: Widths,
     ways: FxHashMap<NodesKey, Ways>,

@@ -40,7 +40,9 @@ impl State {
         self.down = view.down.to_vec();
         for down in view.down {
             let holds = self.nodes.holds(view.instance, &down.processors, &[], false);
-            self.scheduler.begin(RunningUsage { job: None, group: None, believed: down.end.ticks(), holds });
+            if !holds.is_empty() {
+                self.scheduler.begin(RunningUsage { job: None, group: None, believed: down.end.ticks(), holds });
+            }
         }
         let mut before = std::mem::take(&mut self.running);
         for run in view.running {

@@ -27,7 +27,7 @@ pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Ign
     if super::supports(instance).is_err() {
         return IgnoredRules::default();
     }
-    let nodes = PlatformNodes::new(instance);
+    let nodes = PlatformNodes::new(instance, None);
     let mut model = nodes.model(instance);
     let mut shares = FairShares::new(&site.associations, super::SlurmRules::default().priority.half_life);
     let mut requests = TaskRequests::new(Widths::new(Request::default(), instance), false);

@@ -4,6 +4,7 @@ mod domains;
 mod instances;
 mod job_flow;
 mod moves;
+mod owners;
 mod two_jobs;
 
 use instances::{instance, t};
