@@ -16,6 +16,12 @@ pub enum ExecuteError {
         "job `{0}` has no command; add a command, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]"
     )]
     NoCommand(String),
+    /// The task with this name must start together with the other tasks of its gang.
+    #[error(
+        "job `{0}` belongs to a gang, but only `plan` and `simulate` support gangs; remove the key `gang`, or make one \
+         job of the tasks of the gang"
+    )]
+    Gang(String),
     /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),

@@ -17,7 +17,8 @@
 //! is interrupted when the period begins.
 //!
 //! *Failures* are not known in advance. They come from a list or are drawn from a [`FailureModel`]. Tasks on the failed
-//! processors are interrupted. They wait again, and their work is repeated from the beginning.
+//! processors are interrupted, and with a task also all running tasks of its gang. They wait again, and their work is
+//! repeated from the beginning.
 //!
 //! [`network`] simulates another kind of problem: bags of tasks on a tree of machines, where each node has its own
 //! scheduler.

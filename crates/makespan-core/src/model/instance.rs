@@ -559,6 +559,19 @@ impl Instance {
         self.totals.releases.is_some_and(|(first, last)| first < last)
     }
 
+    /// Returns true if some task belongs to a gang ([`Task::gang`]).
+    pub fn has_gangs(&self) -> bool {
+        self.table.has_gangs()
+    }
+
+    /// Returns the other tasks of the gang of a task, in ascending order. Takes O(tasks of the job) if the task belongs
+    /// to a gang.
+    pub fn gang_mates(&self, task: TaskId) -> Vec<TaskId> {
+        let Some(gang) = &self.table.row(task).task.gang else { return Vec::new() };
+        let own = self.job_of(task).task_ids();
+        own.filter(|&other| other != task && self.table.row(other).task.gang.as_ref() == Some(gang)).collect()
+    }
+
     /// Returns true if some job has a deadline.
     pub fn has_deadlines(&self) -> bool {
         self.totals.deadlines > 0

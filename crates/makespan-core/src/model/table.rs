@@ -78,6 +78,8 @@ pub(super) struct TaskTable {
     tasks: u64,
     /// Number of rows with guessed times.
     guesses: usize,
+    /// Number of rows with a gang.
+    in_gangs: usize,
     demands: Demands,
     /// All edges. Jobs that were added in one step form a group. Each group lists first the edges within each job, job
     /// by job, then the edges by which its jobs wait for other jobs.
@@ -135,6 +137,11 @@ impl TaskTable {
     /// Returns the number of rows with guessed times.
     pub fn guesses(&self) -> usize {
         self.guesses
+    }
+
+    /// Returns true if some task belongs to a gang.
+    pub fn has_gangs(&self) -> bool {
+        self.in_gangs > 0
     }
 
     /// Returns the number of edges between tasks of different jobs.
@@ -253,6 +260,7 @@ impl TaskTable {
     fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, platform: &Platform) {
         let demands = self.demands.number(&task.needs, platform);
         self.guesses += usize::from(task.estimate.is_guess());
+        self.in_gangs += usize::from(task.gang.is_some());
         self.rows.push(TaskRow { task, job, first: TaskId(self.tasks), name, demands });
         self.tasks += count;
     }

@@ -1,6 +1,7 @@
 //! A task and its identifier.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::model::{Estimate, Needs, Profile};
 
@@ -48,6 +49,9 @@ pub struct Task {
     pub needs: Needs,
     /// The source of the amount of memory in `needs`.
     pub memory_estimate: Estimate,
+    /// Name of the gang of the task, if it has one. All tasks of a compound job with the same gang communicate while they
+    /// run, so they start together.
+    pub gang: Option<Arc<str>>,
     /// True if the input states no number of processors for the task, so that one processor is assumed. In this case,
     /// a run need not pin the task to one core.
     pub assumes_one_core: bool,
@@ -63,6 +67,7 @@ impl Task {
             data: None,
             needs: Needs::NONE,
             memory_estimate: Estimate::Stated,
+            gang: None,
             assumes_one_core: false,
         }
     }

@@ -1,6 +1,7 @@
 //! The state of a simulated or real cluster: waiting tasks, running tasks and free processors.
 
 mod closed;
+mod gangs;
 mod order;
 mod resources;
 mod start;

@@ -111,6 +111,14 @@ pub enum Defect {
         /// The instant at which the data arrive.
         arrival: Time,
     },
+    /// The policy starts a task without another task of its gang.
+    #[error("it starts job `{job}` without `{mate}`, which belongs to the same gang")]
+    Gang {
+        /// Name of the started task.
+        job: String,
+        /// Name of the task that did not start at this instant.
+        mate: String,
+    },
     /// Tasks wait for ever: no task runs, no task will be released, and the policy requests no wake-up.
     #[error("it leaves {waiting} jobs waiting for ever, such as `{example}`")]
     Stalled {

@@ -1,5 +1,6 @@
 //! Checks of a schedule against simple rules. The checks share no code with the schedulers.
 
+mod gangs;
 mod precedence;
 mod resources;
 
@@ -122,6 +123,18 @@ pub enum Violation {
         /// The instant at which the predecessor's data arrive.
         arrival: Time,
     },
+    /// Two tasks of a gang do not start together.
+    #[error("jobs `{first}` and `{second}` belong to one gang, but start at {from} s and {later} s")]
+    Gang {
+        /// Name of the task that starts first.
+        first: String,
+        /// Name of the task that starts later.
+        second: String,
+        /// Start of the first task.
+        from: Time,
+        /// Start of the second task.
+        later: Time,
+    },
     /// Two jobs hold a processor at the same time.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
@@ -152,6 +165,7 @@ pub enum Violation {
 ///
 /// * on existing processors that are open and that no other task holds;
 /// * on a number of processors that the task accepts, for exactly the task's time;
+/// * at the start of all other tasks of its gang, if it has one;
 /// * in its best placement, if the platform requires it;
 /// * not before its release, not before the ends of the tasks that it waits for, and not before the arrival of their
 ///   data;
@@ -175,6 +189,7 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
     if violations.is_empty() {
         violations.extend(exclusive(instance, schedule));
         violations.extend(precedence::check(instance, schedule));
+        violations.extend(gangs::check(instance, schedule));
         violations.extend(resources::check(instance, schedule));
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }

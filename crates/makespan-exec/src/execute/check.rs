@@ -63,13 +63,16 @@ pub fn check_memory_limits() -> Result<(), ExecuteError> {
     limited.map_err(ExecuteError::NoMemoryLimit)
 }
 
-/// Returns an error if two tasks have the same name, or if a task has no command.
+/// Returns an error if two tasks have the same name, or if a task has no command or belongs to a gang.
 ///
 /// # Errors
-/// [`ExecuteError::Instance`] and [`ExecuteError::NoCommand`].
+/// [`ExecuteError::Instance`], [`ExecuteError::NoCommand`] and [`ExecuteError::Gang`].
 pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     instance.check_task_names()?;
     let mut different = instance.different_task_ids();
+    if let Some(task) = instance.different_task_ids().find(|&task| instance.task(task).gang.is_some()) {
+        return Err(ExecuteError::Gang(instance.name(task).into_owned()));
+    }
     match different.find(|&task| instance.task(task).command.is_empty()) {
         Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),
         None => Ok(()),

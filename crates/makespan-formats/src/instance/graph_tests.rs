@@ -13,7 +13,7 @@ fn json(job: &str) -> Result<Instance, String> {
 }
 
 const DIAMOND: &str = r#"{"name": "j", "released": 2, "walltime": "1h", "tasks": [{"name": "a", "work": 4},
- {"name": "b", "time": 2.5, "command": ["./b"]}, {"name": "c", "work": 1}, {"name": "d", "time": [6, 4]}],
+ {"name": "b", "time": 2.5, "command": ["./b"], "gang": "g"}, {"name": "c", "work": 1, "gang": "g"}, {"name": "d", "time": [6, 4]}],
  "edges": [{"from": "a", "to": "b", "data": 1e6}, {"from": "a", "to": "c", "transfer": "3s"},
  {"from": "b", "to": "d", "data": 0}, {"from": "c", "to": "d"}]}, {"name": "k", "work": 3}"#;
 
@@ -30,6 +30,7 @@ fn a_graph_survives_both_languages() {
     let fixed = Payload::Fixed(Time::from_seconds(3));
     assert_eq!(payloads, [Payload::Bytes(1_000_000), fixed, Payload::Bytes(0), Payload::Bytes(0)]);
     assert_eq!(instance.task(TaskId(1)).command, ["./b"]);
+    assert_eq!((instance.gang_mates(TaskId(1)), instance.gang_mates(TaskId(3))), (vec![TaskId(2)], vec![]));
     assert_eq!(instance.platform().transfer(0, 2, 1_000_000), Time::parse("1.001").unwrap());
     assert_eq!((instance.tasks(), instance.name(TaskId(3))), (5, "j/d".into()));
     for language in [Language::Json, Language::Toml] {
@@ -77,6 +78,8 @@ fn what_is_no_graph_is_refused() {
     refused(&cycle, "in a cycle: first -> b -> first");
     refused(&with(r#"{"from": "first", "to": "b"}, {"from": "first", "to": "b"}"#), "two edges lead from `first`");
     refused(r#"{"name": "j", "tasks": []}"#, "there are no tasks");
+    let gang = with(r#"{"from": "first", "to": "b"}"#).replace("\"work\": 1", "\"work\": 1, \"gang\": \"g\"");
+    refused(&gang, "tasks of the gang `g` wait for each other");
     refused(r#"{"name": "j", "work": 1, "edges": []}"#, "`edges`, but no `tasks`");
     refused(r#"{"name": "j", "work": 1, "tasks": [{"name": "a", "work": 1}]}"#, "both `tasks` and `work`");
     let twice = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 1}, {"name": "a", "work": 1}]}"#).unwrap_err();

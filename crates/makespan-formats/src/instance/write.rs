@@ -186,6 +186,8 @@ struct JobOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_estimate: Option<EstimateOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    gang: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     submission: Option<SubmissionEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<JobOut<'a>>,
@@ -405,6 +407,7 @@ fn task<'a>(
         speedup,
         needs: (!task.needs.is_empty()).then_some(NeedsOut(&task.needs)),
         memory_estimate: EstimateOut::of(task.memory_estimate),
+        gang: task.gang.as_deref(),
         ..JobOut::default()
     }
 }

@@ -76,6 +76,7 @@ impl Engine<'_> {
         let on_blocked = self.cluster.running().iter().filter(|running| !running.processors.is_disjoint(blocked));
         let mut lost: Vec<TaskId> = on_blocked.map(|running| running.task).collect();
         lost.sort_unstable();
+        self.cluster.extend_by_gangs(&mut lost);
         for task in lost {
             self.ends[task.index()] = NEVER;
             let Some(running) = self.cluster.end(task) else { continue };

@@ -145,6 +145,7 @@ impl<'a> Engine<'a> {
             self.decide(decision)?;
         }
         self.decisions = decisions;
+        self.cluster.check_gangs().map_err(|defect| self.defect(defect))?;
         match self.cluster.waiting().first() {
             Some(task) if self.barren > MAX_IDLE_INSTANTS => {
                 let example = self.cluster.name(task).into_owned();

@@ -1,6 +1,7 @@
 //! Graphs: the tasks of a compound job and the edges between them.
 
 mod adjacency;
+mod gangs;
 mod order;
 #[cfg(test)]
 mod tests;
@@ -92,6 +93,13 @@ pub enum GraphError {
     /// Some tasks wait for each other. The field contains the names of the tasks of a cycle.
     #[error("the tasks wait for each other in a cycle: {}; remove one of these edges", cycle(.0))]
     Cycle(Vec<String>),
+    /// A task of a gang waits for another task of the gang, directly or through other tasks. So these tasks cannot start
+    /// together.
+    #[error(
+        "tasks of the gang `{0}` wait for each other, directly or through other tasks, so they cannot start together; \
+         remove these edges, or the key `gang` of one of the tasks"
+    )]
+    Gang(String),
     /// An edge takes a negative time.
     #[error("the edge from `{from}` to `{to}` takes {time} s; give a time of at least 0 s")]
     Negative {
@@ -128,6 +136,7 @@ impl Graph {
         let order = order::topological(tasks.len(), &edges).map_err(|cycle| {
             GraphError::Cycle(cycle.into_iter().map(|task| tasks[task as usize].name.to_string()).collect())
         })?;
+        gangs::check(&tasks, &edges)?;
         Ok(Self { tasks, edges, order })
     }
 

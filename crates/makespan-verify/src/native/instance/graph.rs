@@ -33,6 +33,7 @@ struct TaskFields {
     processors: Option<Allotments>,
     needs: Option<NeedsEntry>,
     memory_estimate: Option<EstimateEntry>,
+    gang: Option<String>,
     #[serde(default)]
     command: CommandEntry,
 }
@@ -71,7 +72,14 @@ impl TryFrom<TaskFields> for TaskEntry {
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
         let memory_estimate = memory_estimate(fields.memory_estimate, &needs)
             .map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
-        let task = Task { estimate, command: fields.command.0, needs, memory_estimate, ..Task::new(profile) };
+        if fields.gang.as_deref() == Some("") {
+            return Err(format!(
+                "task `{}`: the name of the gang is empty; write a name, or remove `gang`",
+                fields.name
+            ));
+        }
+        let gang = fields.gang.map(Into::into);
+        let task = Task { estimate, command: fields.command.0, needs, memory_estimate, gang, ..Task::new(profile) };
         Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes })
     }
 }
