@@ -23,7 +23,13 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
 /// Returns the spec of the default algorithm for an instance: `steady-state` for bags of tasks on a tree, otherwise
 /// `optimise`.
 pub fn default_algorithm(instance: &Instance) -> &'static str {
-    if TreeProblem::is_meant(instance) { STEADY_STATE } else { "optimise" }
+    if TreeProblem::is_meant(instance) {
+        STEADY_STATE
+    } else if instance.has_gangs() {
+        "critical-jobs"
+    } else {
+        "optimise"
+    }
 }
 
 /// Divisor that determines the default time limit for the plan of a run. The limit is the time that the work of the

@@ -2,7 +2,7 @@
 
 use makespan_core::Objective;
 
-use super::{Build, Entry, GRAPHS, OfScheduler, Parameter, Spec, SpecError};
+use super::{Build, Entry, OfScheduler, Parameter, Spec, SpecError};
 use crate::kernel::chains::collisions::Penalties;
 use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::method::Method;
@@ -16,7 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     name: "critical-jobs",
     summary: "plans graphs chain by chain, the longest chain first, at the lowest cost within the deadline; returns \
               several variants",
-    supports: GRAPHS,
+    supports: "graphs of tasks and single tasks, each on one processor, of any speeds; tasks that start together; transfers over \
+               links; release dates; unavailable periods",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &METHOD,
     kind: OfScheduler {

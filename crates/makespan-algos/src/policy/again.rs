@@ -7,6 +7,7 @@ use super::openings::expected_arrival;
 use crate::free_time::Calendar;
 use crate::kernel::chains::tariff::{Purse, Tariff};
 use crate::kernel::graph::placing::earliest;
+use crate::kernel::graph::together::earliest_together;
 use crate::kernel::graph::{GraphProblem, NodeId, TaskPlace, rank};
 
 /// Returns the periods in which each processor is unavailable.
@@ -31,7 +32,8 @@ pub(super) struct PlanAgain<'a> {
     pub lead: Option<&'a [TaskPlace]>,
 }
 
-/// Plans the waiting tasks `tasks` of a job by the rule of HEFT, or on the nodes of a variant, with starts from now on.
+/// Plans the waiting tasks `tasks` of a job by the rule of HEFT, or on the nodes of a variant, with starts from now on. The
+/// tasks of a gang start together, on any nodes.
 /// Each task runs on one processor. The plan respects the edges between tasks, and also the edges from tasks that have
 /// started. The planned slots are added to `calendars`. If some plan keeps the budget in `rules`, this plan does.
 ///
@@ -67,7 +69,22 @@ pub(super) fn again(
     }
     for number in order {
         let task = own.task(number);
-        if tasks.binary_search(&task).is_err() {
+        if tasks.binary_search(&task).is_err() || placed[number as usize].is_some() {
+            continue;
+        }
+        let is_left = |number: &u32| tasks.binary_search(&own.task(*number)).is_ok();
+        let gang: Vec<u32> = problem.gang_of(number).unwrap_or(&[]).iter().copied().filter(is_left).collect();
+        if gang.len() > 1 {
+            let arrival =
+                |at: usize, node| arrival(view, own.task(gang[at]), &problem.first_of(node).alone(), &placed).ticks();
+            let found = earliest_together(&problem, &gang, calendars, arrival);
+            for (&number, TaskPlace { processor, start }) in gang.iter().zip(found.into_iter().flatten()) {
+                let end = start + problem.time(number, problem.node_of(processor));
+                calendars[processor.index()].hold(1, start, end);
+                let (start, end, processors) = (Time::from_ticks(start), Time::from_ticks(end), processor.alone());
+                placed[number as usize] = Some((end, processors.clone()));
+                places.push(Placement { task: own.task(number), start, end, processors });
+            }
             continue;
         }
         let arrival = |node: NodeId| arrival(view, task, &problem.first_of(node).alone(), &placed).ticks();

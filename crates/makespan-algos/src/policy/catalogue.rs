@@ -18,7 +18,7 @@ use super::{
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::plan::Scheduler;
-use crate::scheduler::{STEADY_STATE, needs_no_resources};
+use crate::scheduler::{STEADY_STATE, needs_no_gangs, needs_no_resources};
 
 /// Reason why a policy cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -436,7 +436,9 @@ pub fn policy(spec: &str, seed: u64) -> Result<Box<dyn Policy>, SpecError> {
 /// [`PolicyError`] if the spec is invalid or the policy does not support the instance.
 pub fn policy_for(spec: &str, instance: &Instance, seed: u64) -> Result<Box<dyn Policy>, PolicyError> {
     let built = build(spec, seed)?;
-    match (built.supports)(instance) {
+    let has_gangs = spec.split('[').next() == Some(job_flow::ENTRY.name);
+    let gangs = if has_gangs { Ok(()) } else { needs_no_gangs(instance) };
+    match gangs.and_then(|()| (built.supports)(instance)) {
         Ok(()) => Ok(built.policy),
         Err(reason) => Err(PolicyError::Unsupported { spec: spec.to_owned(), reason }),
     }

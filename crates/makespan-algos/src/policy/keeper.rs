@@ -1,12 +1,13 @@
 //! Stores a plan, and starts its tasks. A departure is an event that differs from the plan, such as the late end of a
 //! task. A rule ([`Departure`]) decides when tasks start before and after a departure.
 
+mod gangs;
+
 use makespan_core::{
     Decision, Event, FreeAmounts, HeldAmount, Placement, ProcSet, Running, TaskId, TaskSet, Time, Unavailable, View,
 };
-use rustc_hash::FxHashMap;
 
-use super::openings::{closed, expected_arrival, first_open};
+use super::openings::closed;
 
 /// The condition under which a planned task starts. In all cases, the earlier tasks of the plan on its processors must
 /// have ended, and its data must have arrived.
@@ -220,34 +221,6 @@ impl PlanKeeper {
         concerns
     }
 
-    /// Computes the expected starts again from the estimates, in the planned order. No task is expected to start
-    /// before its planned start, or before its data arrive. Other jobs are planned around the expected starts.
-    pub fn project(&mut self, view: &View<'_>) {
-        let instance = view.instance;
-        let mut open = vec![view.now; instance.processors() as usize];
-        let mut ends: FxHashMap<TaskId, (Time, ProcSet)> = FxHashMap::default();
-        for run in view.running {
-            let end = self.held_until(run, view);
-            run.processors.iter().for_each(|id| open[id as usize] = end);
-            ends.insert(run.task, (end, run.processors.clone()));
-        }
-        let closed: Vec<Unavailable> = closed(view).collect();
-        for Reservation { at, planned, .. } in &mut self.upcoming {
-            let length = at.end - at.start;
-            let free = at.processors.iter().map(|id| open[id as usize]);
-            let arrivals = instance.incoming(at.task).filter_map(|edge| {
-                let from = ends.get(&edge.from).map(|(end, from)| (*end, from));
-                expected_arrival(view, edge, &at.processors, from)
-            });
-            at.start = free.chain(arrivals).fold(*planned, Time::max);
-            at.start = first_open(&closed, &at.processors, at.start, length);
-            at.end = at.start + length;
-            at.processors.iter().for_each(|id| open[id as usize] = at.end);
-            ends.insert(at.task, (at.end, at.processors.clone()));
-        }
-        self.sort();
-    }
-
     /// Returns the expected instant until which a running task holds its processors. This instant is not before the end
     /// of the reservation.
     fn held_until(&self, run: &Running, view: &View<'_>) -> Time {
@@ -309,7 +282,7 @@ impl PlanKeeper {
         let mut wake: Option<Time> = None;
         let mut wake_at = |at: Time| wake = Some(wake.map_or(at, |wake| wake.min(at)));
         let mut awaited = vec![false; view.instance.platform().resources().len()];
-        let mut left = Vec::with_capacity(self.upcoming.len());
+        let (mut left, mut starting) = (Vec::with_capacity(self.upcoming.len()), Vec::new());
         let mut upcoming = std::mem::take(&mut self.upcoming).into_iter();
         while before.len() < view.instance.processors()
             && let Some(next) = upcoming.next()
@@ -336,8 +309,7 @@ impl PlanKeeper {
                     // needed.
                     None if !at.processors.is_subset(view.free) || !resources.take(at.task, &at.processors) => {}
                     None => {
-                        decisions.push(Decision::Start { task: at.task, processors: at.processors.clone() });
-                        self.running.push(next.begun(view.now));
+                        starting.push(next);
                         continue;
                     }
                     Some(later) => wake_at(later),
@@ -349,6 +321,7 @@ impl PlanKeeper {
         }
         left.extend(upcoming);
         self.upcoming = left;
+        self.begin_all(starting, view, decisions);
         wake
     }
 

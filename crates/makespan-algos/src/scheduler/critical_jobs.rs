@@ -3,8 +3,8 @@
 mod remarks;
 
 use makespan_core::{
-    ChainReport, FreeTime, Instance, JobId, Objective, Schedule, Strategy, Time, Unavailable, Unsupported, Variant,
-    counted,
+    ChainReport, FreeTime, Instance, JobId, Objective, Schedule, Strategy, TaskId, Time, Unavailable, Unsupported,
+    Variant, counted,
 };
 
 use super::packed::needs_counts;
@@ -19,6 +19,7 @@ use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{SqueezeLimits, SqueezeResult, squeeze};
 use crate::kernel::chains::strategy::{JobSchedule, Settings, heft};
 use crate::kernel::graph::placing::calendars;
+use crate::kernel::graph::together::earliest_together;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
@@ -43,7 +44,8 @@ const ANNEALED: u64 = 400_000;
 /// the order and the processors of the tasks are annealed. Both searches have fixed numbers of steps. Critical chains
 /// then improve the schedule that was found, as they improve HEFT's schedule. If no search finds a schedule that meets
 /// the deadline of a job, the job takes HEFT's places. A remark reports each job that takes its places from a search or
-/// from HEFT. The strategy contains only the variants with the fewest late jobs.
+/// from HEFT. The strategy contains only the variants with the fewest late jobs. Jobs with gangs
+/// ([`makespan_core::Task::gang`]) take HEFT's places, with the tasks of each gang together.
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
@@ -90,7 +92,22 @@ impl CriticalJobs {
     /// Checks that the method can plan the tasks of an instance, on any number of processors.
     pub(crate) fn supports_tasks_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
         needs_counts(instance, instead)?;
-        needs_single_processors_or(instance, instead)
+        needs_single_processors_or(instance, instead)?;
+        if !instance.has_gangs() {
+            return Ok(());
+        }
+        let problem = GraphProblem::new(instance);
+        let idle = calendars(&problem);
+        let fits = |gang: &&Vec<u32>| earliest_together(&problem, gang, &idle, |_, _| 0).is_some();
+        match problem.gangs().iter().find(|gang| !fits(gang)) {
+            None => Ok(()),
+            Some(gang) => Err(Unsupported(format!(
+                "the {} of the gang of `{}` cannot start together, because the platform has too few processors for \
+                 them; add processors, or make the gang smaller",
+                counted(gang.len(), "task"),
+                instance.name(TaskId(gang[0].into()))
+            ))),
+        }
     }
 
     /// Checks that the method can plan an instance. If the method cannot plan the instance, the error recommends
@@ -116,6 +133,10 @@ impl Scheduler for CriticalJobs {
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
         Self::supports_or(instance, INSTEAD)
+    }
+
+    fn supports_gangs(&self) -> bool {
+        true
     }
 
     fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
@@ -293,7 +314,8 @@ impl<'a> Planner<'a> {
     /// search is used if neither critical chains nor HEFT give such a schedule.
     fn search<'b>(&self, job: &'b Job<'a>, calendars: &[Calendar], context: &Context) -> Option<Draft<'b>> {
         let (real, jobs) = (&job.outline.real, self.jobs.len() as u64);
-        if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
+        // The searches place tasks one by one.
+        if real.has_gangs() || real.tasks() == 0 || real.release() + real.longest_path() > job.end {
             return None;
         }
         let limits = SqueezeLimits { end: job.end, budget: i64::MAX, steps: TRIED / jobs };

@@ -131,6 +131,17 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     }
 }
 
+/// Checks that no tasks must start together. Only schedulers with [`Scheduler::supports_gangs`] start the tasks of a gang
+/// together.
+pub(crate) fn needs_no_gangs(instance: &Instance) -> Result<(), Unsupported> {
+    let Some(task) = instance.different_task_ids().find(|&task| instance.task(task).gang.is_some()) else {
+        return Ok(());
+    };
+    let name = instance.name(task);
+    let what = format!("it starts tasks one by one, but `{name}` must start together with the other tasks of its gang");
+    Err(Unsupported(format!("{what}; use the algorithm `critical-jobs` or the policy `job-flow`")))
+}
+
 /// Checks that all processors are always open. Some schedulers choose allotments under this assumption.
 fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.availability().is_always_open() {

@@ -13,7 +13,7 @@ use makespan_verify::Bound;
 
 use self::filling::Filling;
 use super::optimise::Limit;
-use super::packed;
+use super::{needs_no_gangs, packed};
 use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The fraction of the time limit that is reserved for bounds on whole bags. The wrapped scheduler plans the tasks of
@@ -64,6 +64,7 @@ impl Scheduler for WithBags {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        self.check_gangs(instance)?;
         if !instance.has_bags() {
             return self.0.supports(instance);
         }
@@ -76,6 +77,10 @@ impl Scheduler for WithBags {
 
     fn is_anytime(&self) -> bool {
         self.0.is_anytime()
+    }
+
+    fn supports_gangs(&self) -> bool {
+        self.0.supports_gangs()
     }
 
     fn makespan_at_most(&self) -> Option<f64> {
@@ -95,10 +100,11 @@ impl Scheduler for WithBags {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
+        self.check_gangs(instance).map_err(unsupported)?;
         if !instance.has_bags() {
             return within_limit(&*self.0, instance, context);
         }
-        let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         let (fills, others) = self.apart(instance).map_err(unsupported)?;
         // For the mean flow, a bag is one job. So the tasks of a bag share a weight of one.
         let is_cut = others.has_bags() && !packed::has_more(&others);
@@ -185,6 +191,11 @@ impl Scheduler for WithBags {
 }
 
 impl WithBags {
+    /// Returns an error if the instance has gangs and the scheduler does not support them.
+    fn check_gangs(&self, instance: &Instance) -> Result<(), Unsupported> {
+        if self.0.supports_gangs() { Ok(()) } else { needs_no_gangs(instance) }
+    }
+
     /// Returns the bags that fill the holes of a schedule, and an instance without these bags. Checks that the inner
     /// scheduler supports this instance.
     fn apart(&self, instance: &Instance) -> Result<(FillingBags, Instance), Unsupported> {

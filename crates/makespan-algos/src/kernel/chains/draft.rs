@@ -6,6 +6,7 @@ use super::criterion::{Criterion, Figures, TieBreak};
 use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
+use crate::kernel::graph::together::earliest_together;
 use crate::kernel::graph::{NEVER, NodeId, ProcessorId, TaskPlace};
 
 /// A partial plan of a job: the places of some of its tasks. The calendars also contain busy periods from other jobs.
@@ -167,6 +168,16 @@ impl<'a> Draft<'a> {
         if let Some((place, _)) = earliest(problem, self.frame.number(task), &self.calendars, arrival, |_, end| end) {
             self.put_on(task, place);
         }
+    }
+
+    /// Places the tasks of a gang at the earliest instant at which they can start together. All their predecessors must be
+    /// placed.
+    pub fn put_together(&mut self, tasks: &[u32]) {
+        let problem = self.frame.problem();
+        let numbers: Vec<u32> = tasks.iter().map(|&task| self.frame.number(task)).collect();
+        let arrival = |at: usize, node: NodeId| self.arrival(tasks[at], problem.first_of(node));
+        let places = earliest_together(problem, &numbers, &self.calendars, arrival);
+        tasks.iter().zip(places.into_iter().flatten()).for_each(|(&task, place)| self.put_on(task, place));
     }
 
     /// Returns the instant at which all data of a task have arrived on a processor. Predecessors that are not placed

@@ -154,10 +154,26 @@ impl<'a> Frame<'a> {
         joint
     }
 
-    /// Returns the tasks by decreasing upward rank, as in HEFT. The ranks are computed on the first call.
+    /// Returns true if some task of the job belongs to a gang.
+    pub fn has_gangs(&self) -> bool {
+        self.problem.has_gangs() && (0..self.tasks() as u32).any(|task| self.gang_size(task) > 1)
+    }
+
+    /// Returns the number of tasks in the gang of a task, or 1 if the task belongs to no gang.
+    pub fn gang_size(&self, task: u32) -> usize {
+        self.problem.gang_of(self.first + task).map_or(1, <[u32]>::len)
+    }
+
+    /// Returns the tasks by decreasing upward rank, as in HEFT. The ranks are computed on the first call. The tasks of a
+    /// gang are consecutive.
     pub fn by_rank(&self) -> &[u32] {
         self.by_rank.get_or_init(|| {
             let ranks = rank::upward(self.problem, &rank::mean_times(self.problem));
+            if self.problem.has_gangs() {
+                let own = self.first..self.first + self.tasks() as u32;
+                let order = rank::ready_first(self.problem, &ranks).into_iter();
+                return order.filter(|task| own.contains(task)).map(|task| task - self.first).collect();
+            }
             let rank = |task: u32| ranks[self.number(task) as usize];
             let mut order = self.chart.order.clone();
             order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));

@@ -138,10 +138,19 @@ pub struct ChainJob<'a> {
     pub held: i64,
 }
 
-/// Plans a job by HEFT on processors that may be busy at times.
+/// Plans a job by HEFT on processors that may be busy at times. The tasks of a gang are placed together, when the gang is
+/// ready.
 pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
     let mut draft = Draft::new(frame, calendars.to_vec());
-    frame.by_rank().iter().for_each(|&task| draft.put_first(task));
+    let mut rest = frame.by_rank();
+    while let Some(&task) = rest.first() {
+        let (gang, later) = rest.split_at(frame.gang_size(task));
+        match gang {
+            [_] => draft.put_first(task),
+            _ => draft.put_together(gang),
+        }
+        rest = later;
+    }
     draft
 }
 
@@ -159,8 +168,14 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 ///   transfer times and one plan assumes mean transfer times.
 /// * [`ChainBase::Heft`] is not in the paper.
 ///
+/// The chains of a job with gangs are not planned: the only schedule is the schedule of [`heft`], if it ends in time.
+///
 /// A placement is as long as its task runs. Isolated tasks may hold processors for longer, see [`Isolated`].
 pub fn strategy(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
+    if task.real.has_gangs() {
+        let in_time = task.first.finish() <= task.end;
+        return in_time.then(|| JobSchedule::plain(task.first)).into_iter().collect();
+    }
     let mut offers = Vec::new();
     if settings.start != ChainBase::Heft {
         offers.extend(empty(task, settings));

@@ -5,6 +5,7 @@ pub mod machine_orders;
 pub mod placing;
 pub mod rank;
 pub mod sequence;
+pub mod together;
 mod transfer_times;
 
 use std::ops::Range;
@@ -51,6 +52,31 @@ pub struct GraphProblem {
     transfers: TransferTimes,
     /// The unavailable periods of each processor.
     closed: Vec<Vec<(i64, i64)>>,
+    /// The tasks of each gang, in ascending order.
+    gangs: Vec<Vec<u32>>,
+    /// For each task, the index of its gang, or [`ALONE`]. Empty if there are no gangs.
+    gang_of: Vec<u32>,
+}
+
+/// The value in `gang_of` for a task without a gang.
+const ALONE: u32 = u32::MAX;
+
+/// Returns the gangs of an instance, and for each task the index of its gang or [`ALONE`].
+fn gangs(instance: &Instance) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut gangs: Vec<Vec<u32>> = Vec::new();
+    if !instance.has_gangs() {
+        return (gangs, Vec::new());
+    }
+    let mut of = vec![ALONE; instance.tasks() as usize];
+    for task in instance.task_ids() {
+        if instance.task(task).gang.is_none() || of[task.index()] != ALONE {
+            continue;
+        }
+        let own: Vec<u32> = std::iter::once(task).chain(instance.gang_mates(task)).map(|task| task.0 as u32).collect();
+        own.iter().for_each(|&task| of[task as usize] = gangs.len() as u32);
+        gangs.push(own);
+    }
+    (gangs, of)
 }
 
 /// A neighbour of a task, and the edge between them.
@@ -130,6 +156,7 @@ impl GraphProblem {
             }
         }
         let firsts: Vec<ProcSet> = nodes.iter().map(|own| ProcSet::range(own.start, own.start)).collect();
+        let (gangs, gang_of) = gangs(instance);
         let time = |task| firsts.iter().map(move |on| instance.try_time(task, on).map_or(NEVER, Time::ticks));
         Self {
             job_of: instance.task_ids().map(|task| instance.job_id(task)).collect(),
@@ -144,6 +171,8 @@ impl GraphProblem {
             transfers: TransferTimes::new(platform, &computing, instance.edges()),
             nodes,
             closed,
+            gangs,
+            gang_of,
         }
     }
 
@@ -205,6 +234,23 @@ impl GraphProblem {
     /// Returns the successors of a task.
     pub fn outgoing(&self, task: u32) -> &[Neighbour] {
         self.outgoing.of(task)
+    }
+
+    /// Returns true if some task belongs to a gang.
+    pub fn has_gangs(&self) -> bool {
+        !self.gangs.is_empty()
+    }
+
+    /// Returns the gangs, each with its tasks in ascending order.
+    pub fn gangs(&self) -> &[Vec<u32>] {
+        &self.gangs
+    }
+
+    /// Returns the tasks of the gang of a task, in ascending order. A task without a gang is a gang of one task, for which
+    /// `None` is returned.
+    pub fn gang_of(&self, task: u32) -> Option<&[u32]> {
+        let &gang = self.gang_of.get(task as usize).filter(|&&gang| gang != ALONE)?;
+        Some(&self.gangs[gang as usize])
     }
 
     /// Returns the edges between the tasks of a job.

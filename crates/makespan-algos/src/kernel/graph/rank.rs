@@ -54,21 +54,31 @@ pub fn positions(problem: &GraphProblem) -> Vec<u32> {
 }
 
 /// Returns a topological order of the tasks. A task is ready if all its predecessors are in the order. The ready task
-/// with the highest rank comes next.
+/// with the highest rank comes next. The tasks of a gang are treated as one task, so they are consecutive in the order.
 pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     let positions = positions(problem);
-    let entry = |task: u32| Ready { rank: ranks[task as usize], position: positions[task as usize], task };
-    let mut missing: Vec<usize> = (0..problem.tasks() as u32).map(|task| problem.incoming(task).len()).collect();
-    let mut ready: BinaryHeap<Ready> =
-        (0..problem.tasks() as u32).filter(|&task| missing[task as usize] == 0).map(entry).collect();
+    let alone: Vec<u32> = (0..problem.tasks() as u32).collect();
+    let unit = |task: u32| problem.gang_of(task).unwrap_or(&alone[task as usize..=task as usize]);
+    let entry = |task: u32| {
+        let rank = unit(task).iter().map(|&task| ranks[task as usize]).fold(f64::NEG_INFINITY, f64::max);
+        Ready { rank, position: positions[task as usize], task }
+    };
+    let mut missing = vec![0; problem.tasks()];
+    alone.iter().for_each(|&task| missing[unit(task)[0] as usize] += problem.incoming(task).len());
+    let is_first = |&&task: &&u32| unit(task)[0] == task;
+    let first = alone.iter().filter(is_first).filter(|&&task| missing[task as usize] == 0);
+    let mut ready: BinaryHeap<Ready> = first.map(|&task| entry(task)).collect();
     let mut order = Vec::with_capacity(problem.tasks());
     while let Some(Ready { task, .. }) = ready.pop() {
-        order.push(task);
-        for to in problem.outgoing(task) {
-            let missing = &mut missing[to.task as usize];
-            *missing -= 1;
-            if *missing == 0 {
-                ready.push(entry(to.task));
+        for &task in unit(task) {
+            order.push(task);
+            for to in problem.outgoing(task) {
+                let next = unit(to.task)[0];
+                let missing = &mut missing[next as usize];
+                *missing -= 1;
+                if *missing == 0 {
+                    ready.push(entry(next));
+                }
             }
         }
     }

@@ -8,7 +8,8 @@ mod measures;
 use std::collections::BTreeMap;
 
 use makespan_core::{
-    Decision, Event, Instance, JobId, LogEntry, Policy, ProcSet, Running, TaskId, TaskSet, Time, Unavailable, View,
+    Decision, Event, Instance, JobId, LogEntry, Policy, ProcSet, Running, TaskId, TaskSet, Time, Unavailable,
+    Unsupported, View,
 };
 
 use super::job_flow::{JobFlow, JobFlowRules};
@@ -103,6 +104,10 @@ impl Domains {
             "jobs and graphs of sequential tasks, and state other jobs in the log of a domain",
         )
         .map_err(DomainError::Users)?;
+        if of_users.has_gangs() {
+            let problem = "tasks that start together (gangs) are not supported; remove the key `gang`";
+            return Err(DomainError::Users(Unsupported(problem.into())));
+        }
         let members = rules.into_iter().map(|rules| Domain::new(rules, instance, seed)).collect::<Result<_, _>>()?;
         let users = JobFlow::new(flow).with_tariff(Tariff::new(prices, budgets));
         let (waiting, guests) = (TaskSet::new(), BTreeMap::new());

@@ -16,8 +16,8 @@ const GOAL: &str = "utilisation, cost, or finish: the goal for jobs that are pla
 pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
     name: "job-flow",
     summary: "plans compound jobs by their strategies: on arrival, collected in a buffer, or again at each arrival",
-    supports: "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; unavailable \
-               periods; failures",
+    supports: "graphs of tasks and single tasks, each on one processor, of any speeds; tasks that start together; \
+               transfers over links; unavailable periods; failures",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &PARAMETERS,
     kind: OfPolicy {

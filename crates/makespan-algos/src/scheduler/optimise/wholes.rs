@@ -34,6 +34,10 @@ impl Scheduler for OfWholes {
         self.optimise.guarantee(instance, objective)
     }
 
+    fn supports_gangs(&self) -> bool {
+        false
+    }
+
     fn is_anytime(&self) -> bool {
         self.optimise.is_anytime()
     }

@@ -1,6 +1,7 @@
 //! Tests of policies on compound jobs in simulated time: tasks run as planned, and no task waits forever.
 
 mod domains;
+mod gangs;
 mod instances;
 mod job_flow;
 mod moves;
