@@ -12,7 +12,7 @@ mod queue;
 mod shape;
 
 pub use agent::{JobOptions, run_job};
-pub use engine::{JobCluster, JobsOptions, SlurmJobEngine};
+pub use engine::{JobCluster, JobsOptions, SlurmJobEngine, alone};
 pub use occupied::occupied;
 pub use shape::{NodeShape, inexpressible, limit_of};
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use makespan_core::TaskId;
 
 use crate::batch::{BatchSystem, JobRequest, ListedJob};
-use crate::{CommandError, JobState};
+use crate::{CommandError, Job, JobState};
 
 /// A request to the threads.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(super) enum ThreadAnswer {
     Submitted(usize, TaskId, String, Result<u64, CommandError>),
     /// The queue of a cluster, with the time of the query.
     Queue(usize, Instant, Result<Snapshot, String>),
+    /// All jobs in the queue of a cluster. `None` if the cluster does not answer.
+    AllJobs(usize, Option<Vec<Job>>),
 }
 
 /// A job of this run.

@@ -1,12 +1,14 @@
 //! The clusters to which an engine submits jobs.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-use makespan_core::ProcSet;
+use makespan_core::{Node, Platform, ProcSet, TaskId};
 
 use crate::batch::BatchSystem;
 use crate::jobs::queue::{Queue, ThreadAnswer};
+use crate::{Commands, Job};
 
 /// A cluster to which jobs are submitted.
 #[derive(Clone, Debug)]
@@ -17,8 +19,28 @@ pub struct JobCluster {
     pub prefix: String,
     /// Slurm, with the commands of this cluster.
     pub batch: BatchSystem,
+    /// The commands that read the whole queue of this cluster.
+    pub commands: Commands,
     /// The processors of this cluster in the plan.
     pub processors: ProcSet,
+}
+
+impl JobCluster {
+    /// Returns the nodes of this cluster as a platform, with the names that Slurm uses. Returns `None` if the plan has no
+    /// node of this cluster.
+    pub fn platform(&self, all: &Platform) -> Option<Platform> {
+        alone(all, &self.processors, &self.prefix)
+    }
+}
+
+/// Returns the nodes with these processors as a platform. Removes the prefix from their names.
+pub fn alone(all: &Platform, processors: &ProcSet, prefix: &str) -> Option<Platform> {
+    let own = (0..all.node_count()).filter(|&node| all.processors_of(node).is_subset(processors));
+    let nodes = own.map(|node| {
+        let node = &all.nodes()[node];
+        Node { name: node.name.strip_prefix(prefix).unwrap_or_default().to_owned(), ..node.clone() }
+    });
+    Platform::new(nodes.collect()).ok()
 }
 
 /// The requests to one cluster, and the answers of this cluster.
@@ -60,6 +82,25 @@ impl SlurmSide {
             highest: 0,
             again: None,
         }
+    }
+}
+
+/// The forecasts by which jobs leave late clusters.
+#[derive(Debug)]
+pub(super) struct LateSide {
+    /// The earliest instant of the next forecast.
+    pub next: Instant,
+    /// The jobs of each cluster that has answered since the last request, and `None` for a cluster that does not answer.
+    pub heard: Vec<(usize, Option<Vec<Job>>)>,
+    pub is_asked: bool,
+    /// The tasks that have left a late cluster. A task leaves only once, so that it does not move back and forth.
+    pub moved: BTreeSet<TaskId>,
+    pub answers: Sender<ThreadAnswer>,
+}
+
+impl LateSide {
+    pub fn new(answers: Sender<ThreadAnswer>) -> Self {
+        Self { next: Instant::now(), heard: Vec::new(), is_asked: false, moved: BTreeSet::new(), answers }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod clusters;
 mod ends;
+mod late;
 mod places;
 mod silent;
 mod submit;
@@ -18,8 +19,8 @@ use makespan_exec::engine::{
     EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
 };
 
-pub use clusters::JobCluster;
-use clusters::{SlurmSide, cluster_of};
+pub use clusters::{JobCluster, alone};
+use clusters::{LateSide, SlurmSide, cluster_of};
 
 use super::board::{Claim, JobBoard, Submissions};
 use super::queue::{ThreadAnswer, ThreadRequest, cancel};
@@ -104,6 +105,7 @@ pub struct SlurmJobEngine<'a> {
     /// The answers of the threads of all clusters.
     heard: Receiver<ThreadAnswer>,
     submissions: SubmissionSide,
+    late: LateSide,
 }
 
 /// Tasks that the run has given to the engine, and the engine's notices for the run.
@@ -189,7 +191,8 @@ impl<'a> SlurmJobEngine<'a> {
             stillborn: Some(0),
         };
         let (run, begun, looked, pause) = (RunSide::default(), now, now, SHORTEST);
-        Ok(Self { instance, options, board, nodes, begun, looked, pause, run, slurm, heard, submissions })
+        let late = LateSide::new(sender);
+        Ok(Self { instance, options, board, nodes, begun, looked, pause, run, slurm, heard, submissions, late })
     }
 
     fn tell(&mut self, text: impl Into<String>) {
@@ -233,12 +236,14 @@ impl<'a> SlurmJobEngine<'a> {
             }
         }
         self.leave_silent_clusters();
+        self.leave_late_clusters();
         self.submit_next();
     }
 
     fn take_in(&mut self, heard: ThreadAnswer) {
         match heard {
             ThreadAnswer::Submitted(cluster, task, id, answer) => self.submitted(cluster, task, &id, answer),
+            ThreadAnswer::AllJobs(cluster, jobs) => self.hear_all_jobs(cluster, jobs),
             ThreadAnswer::Queue(cluster, at, answer) => {
                 let slurm = &mut self.slurm[cluster];
                 slurm.is_asked = false;

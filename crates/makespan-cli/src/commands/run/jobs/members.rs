@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use makespan_core::{Node, Platform, ProcSet, Time, Unavailable};
 use makespan_slurm::batch::BatchSystem;
-use makespan_slurm::jobs::{JobCluster, occupied};
+use makespan_slurm::jobs::{JobCluster, alone, occupied};
 use makespan_slurm::{CommandError, Commands, Job, Partition, PlanMachines};
 use miette::{Result, miette};
 
@@ -47,6 +47,7 @@ impl MemberCluster {
             name: self.name.clone(),
             prefix: self.prefix.clone(),
             batch: BatchSystem::slurm(self.commands.clone()).map_err(|error| miette!("{error}"))?,
+            commands: self.commands.clone(),
             processors: self.processors.clone(),
         })
     }
@@ -167,12 +168,9 @@ fn jobs_of(member: &MemberCluster, is_one: bool) -> Result<Vec<Job>, CommandErro
 /// Returns the periods in which other jobs use processors of the cluster `member`. The processors in the result are
 /// numbered as in the plan of all clusters.
 fn occupied_of(member: &MemberCluster, platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
-    let own = (0..platform.node_count()).filter(|&node| platform.processors_of(node).is_subset(&member.processors));
-    let nodes = own.map(|node| {
-        let node = &platform.nodes()[node];
-        Node { name: node.name.strip_prefix(&member.prefix).unwrap_or_default().to_owned(), ..node.clone() }
-    });
-    let (Ok(alone), Some(first)) = (Platform::new(nodes.collect()), member.processors.iter().next()) else {
+    let (Some(alone), Some(first)) =
+        (alone(platform, &member.processors, &member.prefix), member.processors.iter().next())
+    else {
         return Vec::new();
     };
     let moved = |set: &ProcSet| {

@@ -1,4 +1,6 @@
-//! Runs on two clusters, one of which goes down.
+//! Runs on two clusters, one of which goes down or is late.
+
+use std::process::Child;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -45,17 +47,31 @@ fn crash(cluster: &Cluster, nodes: usize) {
     jobs.into_iter().for_each(end);
 }
 
+/// Starts two clusters.
+fn clusters() -> Option<(Cluster, Cluster)> {
+    let started = |lines: &str| Cluster::start_with(&NodeSpec::equal(2, 4), lines);
+    started("ClusterName=left\n").zip(started("ClusterName=right\n"))
+}
+
+/// Starts a run on two clusters, with further options.
+fn started(space: &Workspace<'_>, clusters: [&Cluster; 2], options: &str) -> Child {
+    space.write("batch.toml", &batch());
+    let on = clusters.map(|one| format!("slurm:{}", one.variable().1.display())).join(",");
+    space.command(&format!("run batch.toml --on {on} --no-history --folder run {options}")).spawn().unwrap()
+}
+
+/// Returns the number of jobs in the queue of a cluster.
+fn queued(cluster: &Cluster) -> usize {
+    cluster.ask("squeue", &["-h", "-o", "%j"]).lines().count()
+}
+
 #[test]
 #[ignore = "long: two real Slurms, one of which goes down"]
 fn jobs_move_to_the_other_cluster_if_one_goes_down() {
-    let started = |lines: &str| Cluster::start_with(&NodeSpec::equal(2, 4), lines);
-    let Some((left, right)) = started("ClusterName=left\n").zip(started("ClusterName=right\n")) else { return };
+    let Some((left, right)) = clusters() else { return };
     let space = Workspace::new(&right, "jobs-several");
-    space.write("batch.toml", &batch());
-    let on = [&left, &right].map(|one| format!("slurm:{}", one.variable().1.display())).join(",");
-    let run = space.command(&format!("run batch.toml --on {on} --no-history --folder run")).spawn().unwrap();
+    let run = started(&space, [&left, &right], "");
     space.wait("a quarter of the tasks is done", || lines(&space) >= 3 * JOBS / 4);
-    let queued = |cluster: &Cluster| cluster.ask("squeue", &["-h", "-o", "%j"]).lines().count();
     assert!(queued(&left) > 0 && queued(&right) > 0, "both clusters have jobs");
     crash(&left, 2);
     let said = space.said(run);
@@ -67,4 +83,24 @@ fn jobs_move_to_the_other_cluster_if_one_goes_down() {
     // A task writes its line at its end. The crash may kill a task of each core between its line and the record of its end.
     let repeated = lines(&space) - 3 * JOBS;
     assert!(repeated <= 8, "{repeated} tasks wrote their lines twice, but the crashed cluster has 8 cores");
+}
+
+/// Blocks one cluster for ten minutes by a job of high priority. The pending jobs leave it, and no task runs twice.
+#[test]
+#[ignore = "long: two real Slurms, one of which is late"]
+fn jobs_leave_a_late_cluster() {
+    let Some((left, right)) = clusters() else { return };
+    let space = Workspace::new(&right, "jobs-late");
+    let run = started(&space, [&left, &right], "--time 1m");
+    space.wait("a tenth of the tasks is done", || lines(&space) >= 3 * JOBS / 10);
+    let blocker =
+        ["--priority=4000000000", "-N2", "--exclusive", "--time=10", "--output=/dev/null", "--wrap=sleep 600"];
+    left.ask("sbatch", &blocker);
+    assert!(queued(&left) > 8, "jobs wait in the late cluster");
+    let said = space.said(run);
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    said.holds(&["succeeded=120"]);
+    assert_eq!(queued(&left), 1, "only the job that blocks the cluster is left");
+    assert_eq!(lines(&space), 3 * JOBS, "each task ran once");
+    left.ask("scancel", &["--state=RUNNING"]);
 }
