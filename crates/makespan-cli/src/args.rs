@@ -458,6 +458,12 @@ pub struct RunOptions {
     /// The plan in the report is then a simulation of the policy with the estimated times
     #[arg(long, value_name = "SPEC", conflicts_with = "algorithm")]
     pub policy: Option<String>,
+    /// Let a metascheduler divide the jobs among the domains in this TOML file, by their prices and the budgets of jobs
+    ///
+    /// For each domain, the file states the nodes and the price, as for `simulate`. --policy states the metascheduler, such
+    /// as job-flow[late=reject] [default: job-flow]
+    #[arg(long, value_name = "FILE.toml", conflicts_with = "algorithm")]
+    pub domains: Option<PathBuf>,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,

@@ -63,7 +63,7 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
 const LONG: [(&str, &[&str]); 3] = [
     ("Arguments", &["null", "format", "strict"]),
     ("How many at once", &["cores_per_job", "oversubscribe"]),
-    ("Planning", &["policy", "seed", "history", "no_history", "memory"]),
+    ("Planning", &["policy", "domains", "seed", "history", "no_history", "memory"]),
 ];
 const OTHER: &str = "Other options";
 

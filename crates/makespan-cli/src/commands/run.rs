@@ -224,6 +224,11 @@ impl<'a> Session<'a> {
         let memory = past.memory(&taught);
         let learned = taught.learned;
         let LoadedInstance { instance, remarks, has_made_up_names } = taught.loaded;
+        if grows && options.domains.is_some() {
+            return Err(miette!(
+                "--domains needs all jobs before the run begins; give an instance, or remove --domains"
+            ));
+        }
         let decider = if grows { Decider::of_stream(options) } else { Decider::new(options, &instance)? };
         let (instance, decider) = match place.choose(&decider, &instance, options.seed)? {
             Some(chosen) => {
@@ -388,6 +393,9 @@ impl<'a> Session<'a> {
         // If the report cannot be written, the outcome is still printed.
         if !self.is_silent() {
             complain_lines(&outcomes.lines());
+            if let Some(domains) = self.decider.domains() {
+                domains.charges(instance, &trace).iter().for_each(|line| complain(line));
+            }
             if self.options.printing.verbose {
                 complain_lines(&outcomes.details(self.resumes));
             }

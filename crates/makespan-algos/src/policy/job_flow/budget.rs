@@ -31,9 +31,13 @@ impl JobFlow {
     /// if the job has no budget.
     pub(super) fn limit(&self, job: JobId, view: &View<'_>) -> Option<(&Tariff, i64)> {
         let tariff = self.tariff.as_ref()?;
+        let ended = view.instance.job(job).task_ids().filter_map(|task| Some((task, view.ended.run(task)?.1)));
+        let ended: i64 = ended.map(|(task, processors)| tariff.charge_of(view.instance, task, processors)).sum();
         let running = view.running.iter().filter(|run| view.instance.job_id(run.task) == job);
         let held: i64 = running.map(|run| tariff.charge_of(view.instance, run.task, &run.processors)).sum();
-        let spent = held + self.paid.get(&job).copied().unwrap_or_default();
+        // In a resumed run, tasks may have ended before this policy began. The view contains ended tasks only if tasks wait
+        // for other tasks.
+        let spent = held + self.paid.get(&job).copied().unwrap_or_default().max(ended);
         Some((tariff, tariff.budget(job)? - spent))
     }
 }

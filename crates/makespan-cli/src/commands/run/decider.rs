@@ -8,6 +8,7 @@ use miette::{Result, miette};
 use super::BegunPlan;
 use super::job_changes::SLOTS;
 use crate::args::RunOptions;
+use crate::commands::simulate::domains::{DomainSetup, USUAL, without_owners};
 
 /// The algorithm that makes the plan of a run, or the policy that decides without a plan.
 pub enum Decider {
@@ -22,6 +23,11 @@ pub enum Decider {
         spec: String,
         /// True if the user named the policy.
         is_stated: bool,
+    },
+    /// A metascheduler over domains.
+    Domains {
+        spec: String,
+        setup: DomainSetup,
     },
 }
 
@@ -50,6 +56,10 @@ impl Decider {
     /// Returns the algorithm or the policy that the options select. Without such options, returns the default for the
     /// instance.
     pub fn new(options: &RunOptions, instance: &Instance) -> Result<Self> {
+        if let Some(path) = &options.domains {
+            let spec = options.policy.clone().unwrap_or_else(|| USUAL.to_owned());
+            return Ok(Self::Domains { spec, setup: without_owners(path, instance)? });
+        }
         if let Some(spec) = &options.policy {
             return Ok(Self::Policy { spec: spec.clone(), is_stated: true });
         }
@@ -77,22 +87,32 @@ impl Decider {
             Self::Default { .. } => Self::Default { spec: makespan::algorithm_of_run(rest) },
             Self::Algorithm { spec } => Self::Algorithm { spec: spec.clone() },
             Self::Policy { spec, is_stated } => Self::Policy { spec: spec.clone(), is_stated: *is_stated },
+            Self::Domains { spec, setup } => Self::Domains { spec: spec.clone(), setup: setup.clone() },
         }
+    }
+
+    /// Returns the domains of the run, if it has domains.
+    pub fn domains(&self) -> Option<&DomainSetup> {
+        if let Self::Domains { setup, .. } = self { Some(setup) } else { None }
     }
 
     /// Returns true if jobs start in the order of the list while no run times are known.
     pub fn starts_in_order(&self) -> bool {
         match self {
             Self::Default { spec } => makespan::minimised(spec) == [Objective::Makespan],
-            Self::Algorithm { .. } => false,
+            Self::Algorithm { .. } | Self::Domains { .. } => false,
             Self::Policy { spec, .. } => spec == IN_ORDER,
         }
     }
 
     /// Returns an error if the policy does not support the instance.
     pub fn check(&self, instance: &Instance, seed: u64) -> Result<()> {
-        if let Self::Policy { spec, .. } = self {
-            policy_for(spec, instance, seed).map_err(|error| miette!("{error}"))?;
+        match self {
+            Self::Policy { spec, .. } => {
+                policy_for(spec, instance, seed).map_err(|error| miette!("{error}"))?;
+            }
+            Self::Domains { spec, setup } => drop(setup.policy(spec, instance, seed)?),
+            Self::Default { .. } | Self::Algorithm { .. } => {}
         }
         Ok(())
     }
@@ -116,10 +136,17 @@ impl Decider {
                 return Ok(BegunPlan { algorithm, seed, schedule, bounds, remarks });
             }
             Self::Policy { spec, is_stated } => (spec, *is_stated),
+            Self::Domains { spec, setup } => {
+                remarks.extend(setup.notes());
+                (spec, true)
+            }
         };
         let rules = SimulationOptions::default();
         let scene = SimulationInput { instance, actual: &Actual::AsEstimated, options: &rules, seed };
-        let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
+        let simulated = match self.domains() {
+            Some(setup) => setup.simulate(&scene, spec, &mut makespan::Silent)?,
+            None => simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?,
+        };
         if is_stated {
             remarks
                 .push("the plan is a simulation of the policy, in which each job takes its expected run time".into());
@@ -154,6 +181,7 @@ impl Decider {
             Self::Policy { spec, .. } => {
                 return policy_for(spec, instance, begun.seed).map_err(|error| miette!("{error}"));
             }
+            Self::Domains { spec, setup } => return Ok(Box::new(setup.policy(spec, instance, begun.seed)?)),
             Self::Default { .. } => return Ok(makespan::policy_of_run(instance, begun.seed, &begun.schedule)),
             Self::Algorithm { spec } => makespan::scheduler(spec).map_err(|error| miette!("{error}"))?,
         };

@@ -50,6 +50,12 @@ impl ClusterOfJobs {
                  these options, or use --on slurm"
             ));
         }
+        if options.domains.is_some() {
+            return Err(miette!(
+                "--domains needs a policy that starts the jobs, but with --on slurm:jobs and several clusters, Slurm \
+                 starts them; use --on slurm or --on ssh:HOST,.., or remove --domains"
+            ));
+        }
         if options.policy.is_some() {
             return Err(miette!(
                 "--policy decides when jobs start, but with --on slurm:jobs the cluster decides this; use --algorithm \

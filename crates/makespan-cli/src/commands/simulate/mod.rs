@@ -2,7 +2,7 @@
 
 mod comparison;
 mod compound;
-mod domains;
+pub mod domains;
 mod live;
 mod log;
 mod logged;

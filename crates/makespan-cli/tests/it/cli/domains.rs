@@ -113,3 +113,39 @@ fn wrong_domains_are_refused() {
     sandbox.makespan("simulate wide.json --domains domains.toml").refused(&parts);
     sandbox.makespan(&format!("{domains} --sizes")).misused(&["--domains", "--sizes"]);
 }
+
+/// Checks that a run divides jobs by prices and budgets, and that it cancels a job that exceeds its budget.
+#[test]
+fn a_run_keeps_the_budgets_of_its_jobs() {
+    let sandbox = Sandbox::new();
+    let task = |at: usize| format!(r#"{{"name": "t{at}", "time": 0.1, "command": ["true"]}}"#);
+    let tasks: Vec<String> = (0..3).map(task).collect();
+    let job =
+        format!(r#"{{"name": "poor", "tasks": [{}], "edges": [{{"from": "t0", "to": "t2"}}]}}"#, tasks.join(", "));
+    let platform = r#"{"nodes": [{"name": "n0", "processors": 1}, {"name": "n1", "processors": 1}]}"#;
+    sandbox.write("jobs.json", format!(r#"{{"version": 2, "platform": {platform}, "jobs": [{job}]}}"#));
+    let domains = |budget: u32, more: &str| {
+        format!(
+            "[[domains]]\nname = \"cheap\"\nnodes = \"n1\"\n[[domains]]\nname = \"dear\"\nnodes = \"n0\"\n\
+             price = 2.5\n{more}[budgets]\npoor = {budget}\n"
+        )
+    };
+    for (budget, succeeded) in [(3, true), (2, false)] {
+        sandbox.write("d.toml", domains(budget, ""));
+        let folder = format!("f{budget}");
+        let said =
+            sandbox.makespan(&format!("run jobs.json --domains d.toml --oversubscribe --no-history --folder {folder}"));
+        assert_eq!(said.status == Some(0), succeeded, "{said:?}");
+        let charged = if succeeded { "charged 3 of its budget of 3" } else { "charged 0 of its budget of 2" };
+        assert!(said.err.contains(charged), "{said:?}");
+        let table = sandbox.read(&format!("{folder}/jobs.csv"));
+        let rows: Vec<&str> = table.lines().filter(|line| line.contains("COMPLETED_SUCCESSFULLY")).collect();
+        assert_eq!(rows.len(), if succeeded { 3 } else { 0 }, "{table}");
+        assert!(rows.iter().all(|row| row.contains(",1,-1")), "all tasks run on the cheap node: {table}");
+    }
+    let run = "run jobs.json --domains d.toml --oversubscribe --no-history";
+    sandbox.write("d.toml", domains(3, "log = \"a.swf\"\n"));
+    sandbox.makespan(run).refused(&["d.toml: domains[1].log", "no simulated jobs of owners"]);
+    sandbox.write("d.toml", domains(3, "").replace("poor", "rich"));
+    sandbox.makespan(run).refused(&["d.toml: budgets.rich", "has no job with this name"]);
+}

@@ -112,6 +112,7 @@ fn jobs_run_on_hosts_and_commands_are_in_no_command_line() {
         ("run --on slurm:a,slurm:a -- true", "occurs twice; name each cluster once"),
         ("run --on slurm:a,b -- true", "`b` is not a cluster; write slurm:NAME"),
         ("run --on slurm:a,slurm:/no/slurm.conf -- true", "--on slurm:/no/slurm.conf: there is no such file"),
+        ("run --on slurm:a,slurm:b --domains d.toml -- true", "--domains needs a policy that starts the jobs"),
         ("run --on slurm:a,slurm:b --nodes 2 -- true", "--nodes and --pilots apply only to pilots"),
         ("run --on ssh:a --pilots 2x1nodes,1h -- true", "--pilots applies only to --on slurm"),
     ] {

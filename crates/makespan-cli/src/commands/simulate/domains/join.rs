@@ -5,7 +5,7 @@ use std::path::Path;
 
 use makespan::policy::DomainRules;
 use makespan_core::{Actual, Instance, Job, JobId, ProcSet, Profile, counted};
-use makespan_formats::{DomainEntry, LoggedStarts, Replay, ReplayOptions, read_domains};
+use makespan_formats::{DomainEntry, DomainsFile, LoggedStarts, Replay, ReplayOptions, read_domains};
 use makespan_slurm::expand;
 use miette::{Result, miette};
 
@@ -21,13 +21,8 @@ pub fn join(path: &Path, options: &SimulateOptions, log: Log) -> Result<(Log, Do
     let stated = read_domains(path).map_err(|error| miette!("{error}"))?;
     let Log { instance, actual, mut remarks, past, .. } = log;
     let users: Vec<JobId> = instance.ids().collect();
-    let mut budgets = BTreeMap::new();
-    for (name, budget) in &stated.budgets {
-        let job = users.iter().find(|&&job| instance.job(job).name == *name);
-        let trace = options.trace.display();
-        let job = job.ok_or_else(|| wrong(format!("budgets.{name}"), format!("{trace} has no job with this name")))?;
-        budgets.insert(*job, *budget);
-    }
+    let name = options.trace.display().to_string();
+    let budgets = budgets(&stated, &instance, &name).map_err(|(field, problem)| wrong(field, problem))?;
     let mut all = JoinedJobs {
         names: users.iter().map(|&job| instance.job(job).name.clone()).collect(),
         actual: instance.task_ids().map(|task| actual.profile(&instance, task)).collect(),
@@ -67,6 +62,37 @@ pub fn join(path: &Path, options: &SimulateOptions, log: Log) -> Result<(Log, Do
     let past = LoggedStarts { starts: Vec::new(), ..past };
     let log = Log { instance, actual: Actual::Profiles(all.actual), remarks, past, ..log };
     Ok((log, DomainSetup { file, rules, budgets, users }))
+}
+
+/// Reads the domains of a run. All jobs of the instance belong to users.
+pub fn without_owners(path: &Path, instance: &Instance) -> Result<DomainSetup> {
+    let file = path.display().to_string();
+    let wrong = |(field, problem): (String, String)| miette!("{file}: {field}: {problem}");
+    let stated = read_domains(path).map_err(|error| miette!("{error}"))?;
+    let budgets = budgets(&stated, instance, "the instance").map_err(wrong)?;
+    let mut rules: Vec<DomainRules> = Vec::new();
+    for (at, domain) in stated.domains.into_iter().enumerate() {
+        if domain.log.is_some() {
+            let problem = "a run has no simulated jobs of owners; remove `log`, or use `makespan simulate`";
+            return Err(wrong((format!("domains[{at}].log"), problem.into())));
+        }
+        let processors = processors(&domain, instance, &rules);
+        let processors = processors.map_err(|problem| wrong((format!("domains[{at}].nodes"), problem)))?;
+        let DomainEntry { name, policy, price, .. } = domain;
+        rules.push(DomainRules { name, processors, policy, price, owners: Vec::new() });
+    }
+    Ok(DomainSetup { users: instance.ids().collect(), file, rules, budgets })
+}
+
+/// Returns the budgets by job. `name` names the instance in errors. An error contains the field of the file and the
+/// problem.
+fn budgets(stated: &DomainsFile, instance: &Instance, name: &str) -> Result<BTreeMap<JobId, i64>, (String, String)> {
+    let job = |(of, &budget): (&String, &i64)| {
+        let job = instance.ids().find(|&job| instance.job(job).name == *of);
+        let problem = || (format!("budgets.{of}"), format!("{name} has no job with this name"));
+        Ok((job.ok_or_else(problem)?, budget))
+    };
+    stated.budgets.iter().map(job).collect()
 }
 
 /// Returns the options for the log of a domain with these processors.
