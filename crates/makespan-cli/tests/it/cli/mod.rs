@@ -7,6 +7,7 @@ mod bad_words;
 mod bags;
 mod batch;
 mod bounded;
+mod clusters_by_name;
 mod coming_from;
 mod commands;
 mod compound_runs;

@@ -4,7 +4,7 @@
 #[path = "../../../../makespan-slurm/tests/it/cluster/mod.rs"]
 mod cluster;
 #[path = "../../../../makespan-slurm/tests/it/fakes/mod.rs"]
-mod fakes;
+pub mod fakes;
 
 mod alone;
 mod bad;
