@@ -245,12 +245,10 @@ pub(super) fn write_sections<'a>(
     writeln!(out, "</div>")
 }
 
-/// Returns whether a column contains only numbers, and dashes for missing numbers.
+/// Returns whether a column contains only numbers, and dashes for missing numbers. Digits may be grouped by narrow spaces.
 fn has_numbers(rows: &[Vec<String>], column: usize) -> bool {
-    let cell = |row: &Vec<String>| {
-        row.get(column).is_some_and(|cell| cell == "-" || cell.replace(',', "").parse::<f64>().is_ok())
-    };
-    !rows.is_empty() && rows.iter().all(cell)
+    let is_number = |cell: &String| cell == "-" || cell.replace('\u{202F}', "").parse::<f64>().is_ok();
+    !rows.is_empty() && rows.iter().all(|row| row.get(column).is_some_and(is_number))
 }
 
 /// Escapes sentences for HTML. Names between backticks become code.
