@@ -20,8 +20,8 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     makespan_algos::scheduler(spec).map_err(|error| error.unless(is_policy, hint))
 }
 
-/// Returns the spec of the default algorithm for an instance: `steady-state` for bags of tasks on a tree, otherwise
-/// `optimise`.
+/// Returns the spec of the default algorithm for an instance: `steady-state` for bags of tasks on a tree, `critical-jobs`
+/// for tasks that start together, otherwise `optimise`.
 pub fn default_algorithm(instance: &Instance) -> &'static str {
     if TreeProblem::is_meant(instance) {
         STEADY_STATE

@@ -66,7 +66,8 @@ impl PlanWishes {
         if spec == STEADY_STATE && algorithm.is_none() {
             return Ok(spec.to_owned());
         }
-        let is_mapped = !instance.has_equal_processors() || instance.has_compound_jobs();
+        // The algorithm for gangs has no objective.
+        let is_mapped = !instance.has_gangs() && (!instance.has_equal_processors() || instance.has_compound_jobs());
         let usual = (algorithm.is_none() && is_mapped).then_some("makespan");
         let objective = objective.as_deref().or(usual).map(|name| name.replace('_', "-"));
         let added = [
