@@ -45,9 +45,9 @@ const COUNTED: usize = 500;
 pub struct Calibration {
     /// Number of starts that are known.
     pub known: usize,
-    /// The share of starts that the stated ranges contained, among up to 500 of the latest starts. `None` if no range
-    /// has been stated for them.
-    pub held: Option<f64>,
+    /// The number of starts that their stated ranges contained, and the number of starts with a stated range. Counts up
+    /// to 500 of the latest starts.
+    pub held: (usize, usize),
     factors: Option<(f64, f64)>,
     cycle: i64,
 }
@@ -95,8 +95,7 @@ impl Calibration {
             let late = quantile(late.map(|(one, at, known)| (too_late(one, at), known)).collect(), late_tail);
             (early.max(0.0), late.max(0.0))
         });
-        let held = (!latest.is_empty()).then(|| contained as f64 / latest.len() as f64);
-        Self { known: known.len(), held, factors, cycle }
+        Self { known: known.len(), held: (contained, latest.len()), factors, cycle }
     }
 
     /// Returns the calibrated range of a start, which contains the expected start and begins at the forecast's instant
@@ -184,7 +183,7 @@ mod tests {
                 Calibration::learn(&all, i64::MAX, 80, 30)
             };
             let (missed, held) = (stated(50), stated(5000));
-            prop_assert_eq!((missed.held, held.held), (Some(0.0), Some(1.0)));
+            prop_assert_eq!((missed.held, held.held), ((0, scores.len()), (scores.len(), scores.len())));
             let late = |calibration: &Calibration| calibration.range(&forecast(0, 100, 20, 20, 0)).unwrap().1;
             prop_assert!(late(&missed) >= late(&held));
         }

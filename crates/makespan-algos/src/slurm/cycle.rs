@@ -242,7 +242,7 @@ impl SlurmScheduler {
     fn usage(&self, bid: u32, granted: i64, holds: Vec<Hold>) -> RunningUsage {
         let JobCandidate { job, group, .. } = *self.candidate(bid);
         let believed = self.world.now.saturating_add(granted);
-        RunningUsage { job: Some(job), group: Some(group), believed, holds }
+        RunningUsage { job: Some(job), group: Some(group), believed, rank: self.model().jobs[job].rank, holds }
     }
 
     /// Returns the time for which a job may run. If the job accepts less time than its limit, this is the longest time

@@ -6,6 +6,8 @@
 //! this instant, and in no shorter window. The first window is 30 s long. Each window is twice as long as the window before
 //! or, with `bf_window_linear` in `SchedulerParameters` of slurm.conf, longer by a constant time.
 
+use super::usage::RunningUsage;
+
 /// The windows of the groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndWindows {
@@ -42,62 +44,77 @@ impl EndWindow {
     }
 }
 
-/// The assumed ends of running jobs in ascending order, with the numbers of the jobs.
+/// The position of a running job in the order in which Slurm removes running jobs: its assumed end, its rank, and its
+/// number.
+pub(super) type EndKey = (i64, u64, u32);
+
+/// Returns the last position of the jobs that end by an instant.
+pub(super) fn all_by(instant: i64) -> EndKey {
+    (instant, u64::MAX, u32::MAX)
+}
+
+impl RunningUsage {
+    /// Returns the position of this job, which has the given number.
+    pub(super) fn key(&self, number: usize) -> EndKey {
+        (self.believed, self.rank, number as u32)
+    }
+}
+
+/// The running jobs in the order of their assumed ends.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunningEnds(Vec<(i64, u32)>);
+pub(super) struct RunningEnds(Vec<EndKey>);
 
 impl RunningEnds {
-    pub fn add(&mut self, end: i64, number: usize) {
-        let new = (end, number as u32);
+    pub fn add(&mut self, running: &RunningUsage, number: usize) {
+        let new = running.key(number);
         self.0.insert(self.0.partition_point(|other| *other < new), new);
     }
 
-    pub fn remove(&mut self, end: i64, number: usize) {
-        if let Ok(place) = self.0.binary_search(&(end, number as u32)) {
+    pub fn remove(&mut self, running: &RunningUsage, number: usize) {
+        if let Ok(place) = self.0.binary_search(&running.key(number)) {
             self.0.remove(place);
         }
     }
 
     /// Returns the groups of running jobs in the order in which Slurm removes them. Only jobs for which `is_usable`
-    /// returns true belong to a group: the jobs that hold a node that the pending job may use. If a job still runs
-    /// after its assumed end, it is assumed to end immediately after `now`.
-    pub fn groups<F: Fn(usize) -> bool>(&self, now: i64, windows: EndWindows, is_usable: F) -> EndGroups<'_, F> {
-        EndGroups { ends: &self.0, next: 0, now, windows, window: None, is_usable }
+    /// returns true belong to a group: the jobs that hold a node that the pending job may use.
+    pub fn groups<F: Fn(usize) -> bool>(&self, windows: EndWindows, is_usable: F) -> EndGroups<'_, F> {
+        EndGroups { ends: &self.0, next: 0, windows, window: None, is_usable }
     }
 }
 
-/// The groups of running jobs. For each group, the iterator returns the end of its last job.
+/// The groups of running jobs. For each group, the iterator returns the position of its last job. Other jobs with the same
+/// end may belong to the next group.
 pub(super) struct EndGroups<'a, F> {
-    ends: &'a [(i64, u32)],
+    ends: &'a [EndKey],
     /// The position of the first job that belongs to no group yet.
     next: usize,
-    now: i64,
     windows: EndWindows,
     window: Option<EndWindow>,
     is_usable: F,
 }
 
 impl<F: Fn(usize) -> bool> Iterator for EndGroups<'_, F> {
-    type Item = i64;
+    type Item = EndKey;
 
-    fn next(&mut self) -> Option<i64> {
+    fn next(&mut self) -> Option<EndKey> {
         let mut last = None;
         // After each job of the group, compares the end of the next job with the window, even if the next job is not
         // usable. If the next job ends after the window, the group is complete. If the next job ends within the window
         // but is not usable, the first usable job after it belongs to the group, even if this job ends after the
         // window.
-        while let Some(skipped) = self.ends[self.next..].iter().position(|end| (self.is_usable)(end.1 as usize)) {
-            let (end, _) = self.ends[self.next + skipped];
+        while let Some(skipped) = self.ends[self.next..].iter().position(|end| (self.is_usable)(end.2 as usize)) {
+            let end = self.ends[self.next + skipped];
             self.next += skipped + 1;
             last = Some(end);
-            let window = self.window.get_or_insert_with(|| EndWindow::first(self.windows, end));
-            if let Some(&(next, _)) = self.ends.get(self.next)
+            let window = self.window.get_or_insert_with(|| EndWindow::first(self.windows, end.0));
+            if let Some(&(next, ..)) = self.ends.get(self.next)
                 && next > window.until
             {
                 window.extend(next);
                 break;
             }
         }
-        last.map(|end| end.max(self.now + 1))
+        last
     }
 }

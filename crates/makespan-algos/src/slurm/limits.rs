@@ -43,7 +43,7 @@ impl World {
             // The limit is in whole minutes, and Slurm's clock in whole seconds. So find the first second at which the
             // remaining minutes, after rounding, are few enough.
             let passed = (ends - (room * minute + minute - 1)).max(0) as u128;
-            let second = (self.model.minute / 60).max(1);
+            let second = self.model.tick();
             let at = i64::try_from(passed.div_ceil(u128::from(held)).next_multiple_of(second as u128)).ok()?;
             latest = latest.max(Some(self.model.begins.saturating_add(at).max(self.now + second)));
         }

@@ -108,6 +108,8 @@ pub struct ModelJob {
     pub limit: i64,
     /// The deadline, if the job has one.
     pub deadline: Option<i64>,
+    /// The position in the list of jobs ([`RunningUsage::rank`](super::RunningUsage::rank)).
+    pub rank: u64,
     /// The indices of the candidates of the job, in ascending order.
     pub bids: Vec<u32>,
     /// The jobs that must start together with this job, including this job. Empty for most jobs.
@@ -252,6 +254,11 @@ impl ClusterModel {
         let unit = self.cycles.bf_resolution;
         let ahead = until.saturating_sub(self.begins);
         self.begins.saturating_add(ahead.saturating_add(unit - 1) / unit * unit)
+    }
+
+    /// Returns the length of a second, the precision of Slurm's clock.
+    pub(super) fn tick(&self) -> i64 {
+        (self.minute / 60).max(1)
     }
 
     /// Returns true if two sites are adjacent nodes of equal weight, in this order.

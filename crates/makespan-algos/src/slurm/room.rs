@@ -4,6 +4,7 @@ use makespan_core::Need;
 
 use super::best_fit::FreeNode;
 use super::bits::{Common, NodeBits};
+use super::ends::{EndKey, all_by};
 use super::model::ReservedPeriod;
 use super::request::{Memory, PartitionRequest};
 use super::usage::{Gap, Hold, NodeReservation};
@@ -108,7 +109,7 @@ impl World {
             let is_planned = heeds_kept && self.is_planned(shape, site, self.now);
             (!is_planned && self.conflict(shape, site, self.now, false).is_none()).then_some((site, room))
         });
-        let found = self.chosen(shape, self.now, rooms)?;
+        let found = self.chosen(shape, all_by(self.now), rooms)?;
         Some(found.into_iter().map(|(site, cpus)| self.hold_of(shape, site, cpus)).collect())
     }
 
@@ -127,15 +128,15 @@ impl World {
         }
         let rooms = set.iter().filter(|&site| !is_closed(site));
         let rooms = rooms.filter_map(|site| Some((site, self.model.capacity(shape, site)?)));
-        self.chosen(shape, self.now, rooms).is_some()
+        self.chosen(shape, all_by(self.now), rooms).is_some()
     }
 
-    /// Chooses nodes for a request at an instant, with the number of processors on each. `rooms` contains the free nodes in
-    /// ascending order, with the number of processors that each can provide.
+    /// Chooses nodes for a request after the end of the running jobs up to a position, with the number of processors on
+    /// each. `rooms` contains the free nodes in ascending order, with the number of processors that each can provide.
     pub(super) fn chosen(
         &self,
         shape: &PartitionRequest,
-        at: i64,
+        until: EndKey,
         rooms: impl Iterator<Item = (usize, u32)>,
     ) -> Option<Vec<(usize, u32)>> {
         let mut buffers = self.buffers.borrow_mut();
@@ -143,19 +144,19 @@ impl World {
         buffers.free.extend(rooms.map(|(site, room)| FreeNode {
             site,
             room,
-            cpus: self.compared(shape, site, at, room),
+            cpus: self.compared(shape, site, until, room),
         }));
         self.model.choose(shape, &mut buffers)
     }
 
     /// Returns the number of processors by which Slurm compares a node that provides `room` processors to a job. An amount
     /// that the job needs as a whole does not lower this number.
-    fn compared(&self, shape: &PartitionRequest, site: usize, at: i64, room: u32) -> u32 {
+    fn compared(&self, shape: &PartitionRequest, site: usize, until: EndKey, room: u32) -> u32 {
         let is_shared = |need: &Need| !matches!(need, Need::Linear { whole: 0, .. });
         if !shape.shares.iter().any(|(_, need)| is_shared(need)) {
             return room;
         }
-        let ended = self.on[site].iter().take_while(|end| end.at <= at).map(|end| end.cpus).sum::<u32>();
+        let ended = self.on[site].iter().take_while(|end| end.key <= until).map(|end| end.cpus).sum::<u32>();
         let free = (self.cpus[site] + ended).min(self.model.sites[site].cpus).min(shape.most_per_node);
         free.max(room)
     }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
+use super::ends::{EndKey, all_by};
 use super::request::PartitionRequest;
 use super::world::World;
 
@@ -67,7 +68,8 @@ impl World {
                 steps.push((opens, site, room));
             }
             if self.first_end[site] < before {
-                self.rooms(shape, site, &mut |at, room| {
+                self.rooms(shape, site, &mut |end, room| {
+                    let at = self.end_of(end);
                     steps.push((at.max(opens), site, room));
                     at < before
                 });
@@ -102,7 +104,7 @@ impl World {
                     Some(until) => drop(again.insert(until)),
                 }
             }
-            if let Some(found) = self.chosen(shape, at, free.into_iter()) {
+            if let Some(found) = self.chosen(shape, all_by(at), free.into_iter()) {
                 return Some((at, found.into_iter().map(|one| one.0).collect()));
             }
         }
@@ -221,7 +223,7 @@ impl World {
             times[..free].sort_unstable_by_key(|time| time.1);
             let rooms =
                 times[..free].iter().map(|&(_, site, room)| (site, self.room_at(shape, site, at).unwrap_or(room)));
-            let found = self.chosen(shape, at, rooms)?;
+            let found = self.chosen(shape, all_by(at), rooms)?;
             return Some((at, found.into_iter().map(|one| one.0).collect()));
         }
         None
@@ -235,7 +237,7 @@ impl World {
         }
         let mut last = None;
         self.rooms(shape, site, &mut |end, room| {
-            let has_ended = end <= at;
+            let has_ended = self.end_of(end) <= at;
             last = if has_ended { Some(room) } else { last };
             has_ended
         });
@@ -256,19 +258,19 @@ impl World {
         // The most frequent case: the node runs one job, and is empty after this job.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
-            return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
+            return Some((self.end_of(end.key), self.model.capacity(shape, site)?));
         }
         let mut first = None;
-        self.rooms(shape, site, &mut |at, room| {
-            first = Some((at, room));
+        self.rooms(shape, site, &mut |end, room| {
+            first = Some((self.end_of(end), room));
             false
         });
         first
     }
 
-    /// Calls `tell` for each end of a job on a site. The arguments are the instant, and the number of processors that
-    /// the site has from then on. Stops when `tell` returns false.
-    pub(super) fn rooms(&self, shape: &PartitionRequest, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
+    /// Calls `tell` for each end of a job on a site. The arguments are the position of the job, and the number of
+    /// processors that the site has from then on. Stops when `tell` returns false.
+    pub(super) fn rooms(&self, shape: &PartitionRequest, site: usize, tell: &mut dyn FnMut(EndKey, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
         let kinds = self.model.kinds;
@@ -278,13 +280,13 @@ impl World {
             cpus = (cpus + end.cpus).min(self.model.sites[site].cpus);
             memory = memory.saturating_add(end.memory);
             if asks_gres {
-                let Some(running) = self.running(end.number as usize) else { return };
+                let Some(running) = self.running(end.key.2 as usize) else { return };
                 for hold in running.holds.iter().filter(|hold| hold.site as usize == site) {
                     hold.gres.iter().for_each(|&(kind, count)| gres[usize::from(kind)] += count);
                 }
             }
             if let Some(room) = self.model.room(shape, site, cpus, memory, &gres)
-                && !tell(end.at.max(self.now + 1), room)
+                && !tell(end.key, room)
             {
                 return;
             }
@@ -350,7 +352,7 @@ pub(super) mod tests {
     }
 
     pub(in super::super) fn usage(lasts: i64, hold: Hold) -> RunningUsage {
-        RunningUsage { job: None, group: None, believed: 1000 + lasts, holds: vec![hold] }
+        RunningUsage { job: None, group: None, believed: 1000 + lasts, rank: 0, holds: vec![hold] }
     }
     /// Returns the sites with enough free resources, examined one by one.
     fn roomy(world: &World, shape: &PartitionRequest) -> Vec<usize> {
@@ -390,7 +392,7 @@ pub(super) mod tests {
                 keep(&mut world, site % nodes, 1000 + from, 1000 + from + lasts);
             }
             let free = |site: usize, at: i64| -> u32 {
-                let ended = world.on[site].iter().filter(|end| end.at <= at).map(|end| end.cpus).sum::<u32>();
+                let ended = world.on[site].iter().filter(|end| end.key.0 <= at).map(|end| end.cpus).sum::<u32>();
                 world.cpus[site] + ended
             };
             let fits = |at: i64| {

@@ -27,6 +27,8 @@ pub struct RunningUsage {
     pub group: Option<usize>,
     /// The end that the scheduler assumes.
     pub believed: i64,
+    /// The position among the jobs with equal assumed ends. Slurm removes such jobs in the order of its list of jobs.
+    pub rank: u64,
     /// The held resources.
     pub holds: Vec<Hold>,
 }

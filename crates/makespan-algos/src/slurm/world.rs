@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::best_fit::ChoiceBuffers;
 use super::bits::NodeBits;
 use super::counts::ProcessorCounts;
-use super::ends::RunningEnds;
+use super::ends::{EndKey, RunningEnds};
 use super::model::ClusterModel;
 use super::plan_events::PlanEvents;
 use super::usage::{NodeReservation, RunningUsage};
@@ -15,8 +15,7 @@ use super::usage::{NodeReservation, RunningUsage};
 /// The resources of a site that become free at the assumed end of a job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AssumedEnd {
-    pub at: i64,
-    pub number: u32,
+    pub key: EndKey,
     pub cpus: u32,
     pub memory: u64,
 }
@@ -126,6 +125,12 @@ impl World {
         self.running.get(number)?.as_ref()
     }
 
+    /// Returns the assumed end of the running job at a position. If the job still runs after its end, it is assumed to end
+    /// a second after `now`.
+    pub(super) fn end_of(&self, key: EndKey) -> i64 {
+        key.0.max(self.now + self.model.tick())
+    }
+
     /// Advances to an instant.
     pub(super) fn advance(&mut self, now: i64) {
         self.now = now;
@@ -158,16 +163,16 @@ impl World {
                 let left = &mut self.gres[site * self.model.kinds + usize::from(kind)];
                 *left = left.saturating_sub(count);
             }
-            let end = AssumedEnd { at: running.believed, number: number as u32, cpus: hold.cpus, memory: hold.memory };
-            let place = self.on[site].partition_point(|other| (other.at, other.number) <= (end.at, end.number));
+            let end = AssumedEnd { key: running.key(number), cpus: hold.cpus, memory: hold.memory };
+            let place = self.on[site].partition_point(|other| other.key <= end.key);
             self.on[site].insert(place, end);
-            self.first_end[site] = self.on[site][0].at;
+            self.first_end[site] = self.on[site][0].key.0;
             self.idle.set(site, false);
         }
         if number == self.running.len() {
             self.running.push(None);
         }
-        self.ends.add(running.believed, number);
+        self.ends.add(&running, number);
         self.running[number] = Some(running);
         number
     }
@@ -175,7 +180,7 @@ impl World {
     /// Ends a job and releases its resources.
     pub(super) fn give_back(&mut self, number: usize) -> Option<RunningUsage> {
         let running = self.running.get_mut(number)?.take()?;
-        self.ends.remove(running.believed, number);
+        self.ends.remove(&running, number);
         self.vacant.push(number);
         let only_counts = self.counts.is_some();
         if let Some(counts) = &mut self.counts {
@@ -185,8 +190,8 @@ impl World {
         for hold in running.holds.iter().filter(|_| !only_counts) {
             let site = hold.site as usize;
             let (all_cpus, all_memory) = (self.model.sites[site].cpus, self.model.sites[site].memory);
-            self.on[site].retain(|end| end.number as usize != number);
-            self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.at);
+            self.on[site].retain(|end| end.key.2 as usize != number);
+            self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.key.0);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
                 // Jobs may hold more than their node has. But the free resources of a node never

@@ -168,6 +168,7 @@ fn range_share() -> Object {
         .property("calibrated", property(Type::Boolean.into(), "Whether the ranges are calibrated"))
         .property("known_starts", property(Type::Integer.into(), "The number of earlier forecasts with a known start"))
         .property("held", property(held, "The share of the latest starts that the calibrated ranges contained"))
+        .property("held_of", property(Type::Integer.into(), "The number of starts from which `held` is computed"))
         .required("percent")
         .required("calibrated")
         .required("known_starts")

@@ -72,6 +72,8 @@ impl<'a> Model<'a> {
         let job = |(index, job): (usize, &QueueJob)| ModelJob {
             limit: limit(job),
             deadline: job.deadline,
+            // Running jobs are the first in the list.
+            rank: (index + if job.run.is_some() { 0 } else { queue.jobs.len() }) as u64,
             bids: Vec::new(),
             team: teams.remove(&index).unwrap_or_default(),
         };

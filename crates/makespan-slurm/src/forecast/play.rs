@@ -122,8 +122,8 @@ impl<'a> ForecastSimulation<'a> {
             let by_limit = run.started.saturating_add(limit(job));
             let believed = run.ends_by.unwrap_or(by_limit).max(now + 1);
             let ends = run.started.saturating_add((self.lasts)(index)).min(believed).max(now + 1);
-            let running =
-                RunningUsage { job: Some(index), group: Some(self.model.limits.group_of[index]), believed, holds };
+            let (group, rank) = (Some(self.model.limits.group_of[index]), self.model.cluster.jobs[index].rank);
+            let running = RunningUsage { job: Some(index), group, believed, rank, holds };
             self.count_usage(&running, true);
             let number = self.scheduler.begin(running);
             self.outcome.started[index] = Some(run.started);
@@ -134,7 +134,7 @@ impl<'a> ForecastSimulation<'a> {
         for holding in &queue.hidden {
             let holds = vec![self.model.hold(holding)];
             let believed = now.saturating_add(typical);
-            let number = self.scheduler.begin(RunningUsage { job: None, group: None, believed, holds });
+            let number = self.scheduler.begin(RunningUsage { job: None, group: None, believed, rank: u64::MAX, holds });
             self.schedule_end(now.saturating_add((typical / 2).max(1)), number);
         }
         // Slurm counts licences of jobs that have just ended. If there may be jobs that this user cannot see, they may

@@ -189,6 +189,7 @@ impl TaskRequests {
             // If an operator has set the priority, use the common queue. This priority is compared with all jobs of the
             // tier.
             tier: if submission.priority.is_some() { 0 } else { i64::from(job.priority) },
+            rank: task.0,
         })
     }
 
@@ -204,7 +205,7 @@ impl TaskRequests {
         let site = instance.platform().site();
         let highest = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
         let (limit, deadline) = (waiting.whole_limit, asked.deadline);
-        tables.model.jobs.push(ModelJob { limit, deadline, ..ModelJob::default() });
+        tables.model.jobs.push(ModelJob { limit, deadline, rank: asked.rank, ..ModelJob::default() });
         for partition in partitions(site, submission) {
             let own = site.zip(partition).map(|(site, at)| &site.partitions[at]);
             let (uses, most) = self.limits.of(instance, submission, partition, tables.model);

@@ -31,7 +31,8 @@ impl State {
                 Some(site) => {
                     let gres = vec![(at as u16, amount)];
                     let hold = Hold { site: site as u32, cpus: 0, own: 0, memory: 0, gres, cells: Vec::new() };
-                    let usage = RunningUsage { job: None, group: None, believed: until, holds: vec![hold] };
+                    let usage =
+                        RunningUsage { job: None, group: None, believed: until, rank: u64::MAX, holds: vec![hold] };
                     self.scheduler.begin(usage);
                 }
                 None => self.scheduler.world.hold(at, amount),
@@ -41,7 +42,8 @@ impl State {
         for down in view.down {
             let holds = self.nodes.holds(view.instance, &down.processors, &[], false);
             if !holds.is_empty() {
-                self.scheduler.begin(RunningUsage { job: None, group: None, believed: down.end.ticks(), holds });
+                let (believed, rank) = (down.end.ticks(), u64::MAX);
+                self.scheduler.begin(RunningUsage { job: None, group: None, believed, rank, holds });
             }
         }
         let mut before = std::mem::take(&mut self.running);
@@ -82,7 +84,8 @@ impl State {
         let expected = run.start + Time::from_ticks(data.whole_limit);
         let until = makespan_core::believed_end(run.start, expected, view.now).ticks();
         let holds = self.nodes.holds(instance, &run.processors, instance.demands(run.task), data.exclusive);
-        let number = self.scheduler.begin(RunningUsage { job: None, group: data.group, believed: until, holds });
+        let (group, rank) = (data.group, run.task.0);
+        let number = self.scheduler.begin(RunningUsage { job: None, group, believed: until, rank, holds });
         self.ends.insert((until, run.task));
         self.running.insert(run.task, Runs { number, processors: run.processors.len(), until, data });
     }

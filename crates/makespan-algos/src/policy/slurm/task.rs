@@ -51,6 +51,8 @@ pub(super) struct TaskRequest {
     pub array: Option<usize>,
     pub reservation: Option<usize>,
     pub tier: i64,
+    /// The position in the list of jobs.
+    pub rank: u64,
 }
 
 /// A task that runs already.

@@ -57,7 +57,7 @@ fn ranges_are_calibrated_with_the_starts_that_became_known() {
     let first = look(50, &known);
     assert_eq!(
         first["ranges"],
-        serde_json::json!({"percent": 80, "calibrated": false, "known_starts": 0, "held": null})
+        serde_json::json!({"percent": 80, "calibrated": false, "known_starts": 0, "held": null, "held_of": 0})
     );
     assert!(first["remarks"].to_string().contains("not yet calibrated: 0 of 50 starts are known"), "{first}");
     let before = look(4_850, &known);
