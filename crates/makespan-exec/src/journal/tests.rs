@@ -135,14 +135,24 @@ fn open_tasks(history: &History) -> Vec<u64> {
     (0..).zip(&history.tasks).filter_map(open).collect()
 }
 
-/// Truncates a journal at every length, and flips every third bit alone. Either the damage is reported, or no finished
-/// task is open again. After the recovery of a damaged journal, no task that succeeded is open.
 #[test]
 fn no_damage_repeats_or_loses_a_job() {
+    check_damage(5, 31);
+}
+
+#[test]
+#[ignore = "long: it damages a journal in thousands of places"]
+fn no_damage_in_any_place_repeats_or_loses_a_job() {
+    check_damage(1, 3);
+}
+
+/// Truncates a journal at every `length`-th length, and flips every `bit`-th bit alone. Either the damage is reported,
+/// or no finished task is open again. After the recovery of a damaged journal, no task that succeeded is open.
+fn check_damage(length: usize, bit: usize) {
     let (folder, instance, bytes) = half_done();
     let path = folder.path().join(FILE);
-    let truncated = (0..=bytes.len()).map(|length| bytes[..length].to_vec());
-    let flipped = (0..bytes.len() * 8).step_by(3).map(|bit| {
+    let truncated = (0..=bytes.len()).step_by(length).map(|length| bytes[..length].to_vec());
+    let flipped = (0..bytes.len() * 8).step_by(bit).map(|bit| {
         let mut bytes = bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         bytes
@@ -178,7 +188,7 @@ fn no_damage_repeats_or_loses_a_job() {
             }
         }
     }
-    assert!(refused > bytes.len() && harmless > 100, "{refused} {harmless}");
+    assert!(refused > bytes.len() / length && harmless > 10, "{refused} {harmless}");
 }
 
 #[test]

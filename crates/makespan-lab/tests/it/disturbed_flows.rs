@@ -40,12 +40,33 @@ fn all_ended(simulated: &Simulated, instance: &Instance) -> bool {
     simulated.simulation.trace.all_succeeded(instance)
 }
 
-/// Compares sums over all flows, because in a single flow, a difference of one late job may be chance.
 #[test]
 fn the_metascheduler_serves_more_jobs_in_time_than_heft_when_nodes_fail() {
+    check_failures(&[100.0], 2);
+}
+
+#[test]
+#[ignore = "long: it simulates twelve flows"]
+fn the_metascheduler_serves_more_jobs_of_many_flows_in_time_when_nodes_fail() {
+    check_failures(&[300.0, 200.0, 100.0], 4);
+}
+
+#[test]
+fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_times_deviate() {
+    check_deviations(&[100.0], 1);
+}
+
+#[test]
+#[ignore = "long: it simulates six flows"]
+fn the_metascheduler_serves_no_fewer_jobs_of_many_flows_in_time_when_times_deviate() {
+    check_deviations(&[300.0, 100.0], 3);
+}
+
+/// Compares sums over all flows, because in a single flow, a difference of one late job may be chance.
+fn check_failures(gaps: &[f64], seeds: u64) {
     let mut sums = [0; 2];
-    for gap in [300.0, 200.0, 100.0] {
-        for seed in 1..=4 {
+    for &gap in gaps {
+        for seed in 1..=seeds {
             let instance = flow(gap, seed);
             let model = FailureModel::parse("mtbf=1000s,mttr=60s", seed).unwrap();
             let options = SimulationOptions { failure_model: Some(model), ..SimulationOptions::default() };
@@ -59,11 +80,10 @@ fn the_metascheduler_serves_more_jobs_in_time_than_heft_when_nodes_fail() {
     assert!(sums[1] > sums[0], "{sums:?}");
 }
 
-#[test]
-fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_times_deviate() {
+fn check_deviations(gaps: &[f64], seeds: u64) {
     let mut sums = (0, 0);
-    for gap in [300.0, 100.0] {
-        for seed in 1..=3 {
+    for &gap in gaps {
+        for seed in 1..=seeds {
             let instance = flow(gap, seed);
             let actual = Deviation::new(0.3, seed).unwrap().draw(instance.tasks() as usize);
             let [heft, ours] = ["follow", "job-flow"].map(|spec| {

@@ -85,12 +85,22 @@ fn aim(spec: &str) -> Objective {
 
 #[test]
 fn reservations_do_not_wreck_any_scheduler() {
+    check_schedulers(8);
+}
+
+#[test]
+#[ignore = "long: it plans 40 instances by all algorithms"]
+fn reservations_do_not_wreck_any_scheduler_on_many_instances() {
+    check_schedulers(40);
+}
+
+fn check_schedulers(cases: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(14);
     let mut worst: BTreeMap<&str, f64> = BTreeMap::new();
     let moldable = catalogue().iter().filter(|entry| entry.supports.contains("moldable") || entry.name == "optimise");
     let specs = moldable.flat_map(|entry| entry.kind.representatives).copied();
     let specs: Vec<&str> = specs.filter(|spec| *spec != "sequential" && !spec.contains("cost")).collect();
-    for _ in 0..CASES {
+    for _ in 0..cases {
         let open = any_jobs(&mut random);
         let instance = closing(&open, any_closed(&open, &mut random));
         let references = ["sequential", "sweep[steps=300]"].map(|spec| plan(spec, &instance));
@@ -109,8 +119,6 @@ fn reservations_do_not_wreck_any_scheduler() {
         assert!(ratio <= 2.0, "{spec}: {ratio} times the better of sequential and sweep");
     }
 }
-
-const CASES: usize = 40;
 
 /// Returns an instance in which half of the processors are reserved. The length of the reservation is a third of the
 /// bound on the makespan. The reservation ends by the bound.
