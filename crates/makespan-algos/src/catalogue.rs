@@ -49,11 +49,7 @@ static ENTRIES: &[Entry] = &[
         supports: ALL_JOBS,
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
-            Parameter {
-                name: "objective",
-                values: "makespan, weighted-completion, mean-flow, cost, max-lateness, weighted-lateness or pareto",
-                default: "weighted-completion",
-            },
+            Parameter { name: "objective", values: optimise::OBJECTIVES, default: "weighted-completion" },
             Parameter {
                 name: "makespan-at-most",
                 values: "a number, at least 1; the limit is this number times the proven bound",
@@ -88,8 +84,11 @@ static ENTRIES: &[Entry] = &[
                 "optimise[steps=60,searches=2]",
                 "optimise[objective=makespan,steps=60,searches=2]",
                 "optimise[objective=mean-flow,steps=20,searches=1]",
+                "optimise[objective=max-tardiness,steps=20,searches=1]",
+                "optimise[objective=weighted-tardiness,steps=20,searches=1]",
                 "optimise[objective=max-lateness,steps=20,searches=1]",
-                "optimise[objective=weighted-lateness,steps=20,searches=1]",
+                "optimise[objective=tardy-jobs,steps=20,searches=1]",
+                "optimise[objective=total-penalty,steps=20,searches=1]",
                 "optimise[objective=pareto,steps=60,searches=1]",
                 "optimise[objective=cost,steps=500,searches=2]",
             ],

@@ -1,4 +1,4 @@
-//! Bounds on lateness.
+//! Bounds on tardiness.
 
 use makespan_core::{Instance, Objective, Time};
 use makespan_verify::proof::DueBy;
@@ -12,8 +12,8 @@ const DUES: usize = 6;
 /// If the instance has more jobs than this number, only one deadline is examined.
 const MANY: usize = 20_000;
 
-/// Returns bounds on the lateness. For some deadlines d, the jobs with deadlines up to d form a separate instance. A
-/// bound on the makespan or on the weighted completion of the separate instance yields a bound on the lateness. All
+/// Returns bounds on the tardiness. For some deadlines d, the jobs with deadlines up to d form a separate instance. A
+/// bound on the makespan or on the weighted completion of the separate instance yields a bound on the tardiness. All
 /// separate instances together use at most `work` elementary steps and the time of `clock`.
 pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Vec<Bound> {
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };

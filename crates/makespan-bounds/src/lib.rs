@@ -16,7 +16,7 @@
 //!   prices for machines. Three other kinds of proof apply if tasks have dependences, need resources, or hold several
 //!   processors of unequal speeds. The first kind is windows in which tasks hold too much of a resource. The second
 //!   kind is flows along paths of tasks, combined with prices of resources. The third kind is deductions from a
-//!   deadline. For the lateness, [`best`] also bounds the jobs with early deadlines as a separate instance.
+//!   deadline. For the tardiness, [`best`] also bounds the jobs with early deadlines as a separate instance.
 //! * [`complete`]: a complete search with learning for small instances. It proves that a schedule is optimal, or finds
 //!   a better one.
 //! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.
@@ -61,8 +61,8 @@ pub use minsum::{
 };
 pub use release_area::release_area_bound;
 
-use makespan_core::{Instance, Objective, Unsupported};
-use makespan_verify::proof::{Deductions, LastJob, Paths};
+use makespan_core::{DerivedObjective, Instance, Objective, Unsupported};
+use makespan_verify::proof::{Deductions, Derived, LastJob, Paths};
 use makespan_verify::{Bound, Proof};
 
 /// Returns one bound for each standard objective, in the order of [`Objective::standard`].
@@ -136,13 +136,19 @@ pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Resu
 /// Returns the best bound on one objective that is found before `clock` expires. Deductions from a deadline take at
 /// most `work` elementary steps.
 fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
+    if let Some(DerivedObjective { base, instance: changed, .. }) = objective.derived(instance) {
+        let proof = Proof::Derived(Derived { proof: Box::new(within(&changed, base, work, clock)?.proof) });
+        return Bound::proved_by(objective, proof, instance).map_err(|error| Unsupported(error.to_string()));
+    }
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
         Objective::Throughput => return tree::bound(instance),
-        objective if objective.is_lateness() => {
+        objective if objective.is_tardiness() || objective.needs_penalties() => {
             let mut bounds: Vec<Bound> = held::paths(instance, objective).into_iter().collect();
             bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective, &clock.part(0.25))));
-            bounds.extend(late::early(instance, objective, work, &clock.part(0.6)));
+            if objective.is_tardiness() {
+                bounds.extend(late::early(instance, objective, work, &clock.part(0.6)));
+            }
             bounds.extend(jobs::best(instance, objective, clock));
             return Ok(best_of(objective, bounds));
         }
@@ -162,7 +168,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
             Objective::Makespan => Some(makespan_by(instance, clock)),
             Objective::WeightedCompletion => Some(minsum::weighted_completion_by(instance, clock)),
             Objective::MeanFlow => Some(minsum::mean_flow_by(instance, clock)),
-            Objective::Cost | Objective::Throughput | Objective::MaxLateness | Objective::WeightedLateness => None,
+            _ => None,
         });
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));

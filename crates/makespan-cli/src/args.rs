@@ -324,8 +324,8 @@ pub struct SearchOptions {
     /// Objective to minimise [default: makespan if a job is a graph or machines differ, otherwise weighted-completion]
     ///
     /// cost is available if every job is a graph or runs on one processor. Minimising cost respects the deadlines of
-    /// jobs. max-lateness and weighted-lateness measure the time after deadlines. pareto shows the trade-off between
-    /// makespan and weighted completion
+    /// jobs. Objectives about lateness, tardiness and tardy jobs need a job with a due date (`deadline`), and penalties
+    /// need a job with a `penalty`. pareto shows the trade-off between makespan and weighted completion
     #[arg(help_heading = "Search", long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// Search time, such as 10s, including reading, proofs and writing [default: 1s]
@@ -360,7 +360,13 @@ pub enum ObjectiveName {
     MeanFlow,
     Cost,
     MaxLateness,
-    WeightedLateness,
+    MaxTardiness,
+    TotalTardiness,
+    WeightedTardiness,
+    TardyJobs,
+    WeightedTardyJobs,
+    TotalPenalty,
+    MaxPenalty,
     Pareto,
 }
 

@@ -104,5 +104,5 @@ pub fn outcome(outcome: Outcome) -> &'static str {
 /// Returns the objectives that measure plans of an instance.
 pub fn measured(instance: &Instance) -> Vec<Objective> {
     let all = Objective::OF_SCHEDULES.into_iter();
-    all.filter(|objective| instance.has_deadlines() || !objective.is_lateness()).collect()
+    all.filter(|objective| objective.is_meant_for(instance)).collect()
 }

@@ -11,7 +11,7 @@ use makespan_verify::Bound;
 use thiserror::Error;
 
 use crate::SpecError;
-use crate::choice::{default_algorithm, scheduler};
+use crate::choice::{default_algorithm, minimised, scheduler};
 use crate::complete::{self, Aim, Effort, Shares};
 
 /// A plan with a proof of its quality.
@@ -180,6 +180,7 @@ impl Planner {
         self.context.prove = true;
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let scheduler = self.scheduler(instance)?;
+        check_meant(&*scheduler, instance)?;
         let aim = Aim::of(&*scheduler, instance);
         let goal = aim.goal;
         let left = scheduler.time_limit().map(|time| time.saturating_sub(spent).max(time / 4));
@@ -252,6 +253,7 @@ impl Planner {
     /// # Errors
     /// The errors of [`Planner::plan`]. [`PlanError::Invalid`] names the rule that the schedule violates.
     pub fn plan_unproved_by(self, scheduler: &dyn Scheduler, instance: &Instance) -> Result<Planned, PlanError> {
+        check_meant(scheduler, instance)?;
         let Self { mut context, .. } = self;
         let plan = scheduler.schedule(instance, &mut context)?;
         let algorithm = scheduler.name();
@@ -269,6 +271,19 @@ impl Planner {
         let spec = resolved(&algorithm, context.threads());
         Ok(Planned { algorithm, spec, plan, bounds: context.bounds, remarks: context.remarks })
     }
+}
+
+/// Checks that the instance has the due dates or penalties on which the minimised objective depends.
+fn check_meant(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(), ScheduleError> {
+    let name = scheduler.name();
+    let &[objective] = minimised(&name) else { return Ok(()) };
+    if objective.is_meant_for(instance) {
+        return Ok(());
+    }
+    let missing = if objective.needs_penalties() { "penalty" } else { "due date (`deadline`)" };
+    let reason =
+        format!("it minimises the {objective}, but no job has a {missing}; state it, or choose another objective");
+    Err(ScheduleError::Unsupported { scheduler: name, reason: Unsupported(reason) })
 }
 
 /// Returns the largest bound in `known` on each objective. For each standard objective without a known bound, proves a

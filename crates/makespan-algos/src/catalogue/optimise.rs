@@ -8,6 +8,10 @@ use super::spec::objective_named;
 use super::{Spec, SpecError, critical_jobs};
 use crate::scheduler::{Budget, Optimise, Target};
 
+/// The values of the parameter `objective`.
+pub(super) const OBJECTIVES: &str = "makespan, weighted-completion, mean-flow, cost, max-lateness, max-tardiness, \
+    total-tardiness, weighted-tardiness, tardy-jobs, weighted-tardy-jobs, total-penalty, max-penalty or pareto";
+
 /// Builds the scheduler from the parameters in a spec.
 pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
     let default = Optimise::default();
@@ -40,10 +44,11 @@ fn target(text: &str) -> Result<Target, String> {
     if text == "pareto" {
         return Ok(Target::Front);
     }
-    let found = objective_named(text, Objective::OF_TIME.into_iter().chain([Objective::Cost]));
-    found.map(Target::Objective).ok_or_else(|| {
-        "one of makespan, weighted-completion, mean-flow, cost, max-lateness, weighted-lateness, pareto".into()
-    })
+    if text == "weighted-lateness" {
+        return Err("weighted-tardiness, because a lateness below zero counts, too".into());
+    }
+    let found = objective_named(text, Objective::OF_SCHEDULES);
+    found.map(Target::Objective).ok_or_else(|| format!("one of {OBJECTIVES}"))
 }
 
 fn factor(text: &str) -> Result<Option<f64>, String> {

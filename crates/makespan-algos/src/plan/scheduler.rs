@@ -60,6 +60,12 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
+    /// If the algorithm minimises a derived objective ([`Objective::derived`]), returns this objective, and a variant of
+    /// the algorithm that minimises its base.
+    fn derived(&self) -> Option<(Objective, Box<dyn Scheduler>)> {
+        None
+    }
+
     /// Plans every job of the instance.
     ///
     /// # Errors

@@ -263,7 +263,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
 const EVERY: &str = "a positive time, such as 20s";
 const CYCLE: &str = "poll or event";
 
-const OBJECTIVES: &str = "makespan, weighted-completion, mean-flow, max-lateness or weighted-lateness";
+const OBJECTIVES: &str = "makespan, weighted-completion, mean-flow, max-tardiness or weighted-tardiness";
 const STEPS: &str = "a number from 0 to 1000000";
 
 fn objective(text: &str) -> Result<Objective, String> {

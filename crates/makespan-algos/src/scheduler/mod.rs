@@ -15,6 +15,7 @@ mod mapping;
 mod mcpa;
 mod mheft;
 mod moldable_graph;
+mod of_derived;
 mod optimise;
 mod order;
 mod packed;

@@ -13,7 +13,7 @@ use makespan_verify::Bound;
 
 use self::filling::Filling;
 use super::optimise::Limit;
-use super::{needs_no_gangs, packed};
+use super::{needs_no_gangs, of_derived, packed};
 use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The fraction of the time limit that is reserved for bounds on whole bags. The wrapped scheduler plans the tasks of
@@ -99,7 +99,14 @@ impl Scheduler for WithBags {
         Some(Box::new(Self(self.0.of_wholes(wholes)?)))
     }
 
+    fn derived(&self) -> Option<(Objective, Box<dyn Scheduler>)> {
+        self.0.derived().map(|(objective, base)| (objective, Box::new(Self(base)) as Box<dyn Scheduler>))
+    }
+
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        if let Some((objective, base)) = self.derived() {
+            return of_derived::schedule(objective, &self.name(), &*base, instance, context);
+        }
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         self.check_gangs(instance).map_err(unsupported)?;
         if !instance.has_bags() {
@@ -309,7 +316,8 @@ impl FillingBags {
                 let one = Job::new(String::new(), instance.profile_of(id).clone());
                 let share = Weight::from_millionths(Weight::MILLIONTHS / job.tasks()).ok().filter(|_| equally);
                 let one = one.with_release(job.release).with_weight(share.unwrap_or(job.task_weight()));
-                let one = Job { deadline: job.deadline, walltime: job.walltime, ..one };
+                let (deadline, penalty) = (job.deadline, job.penalty.clone());
+                let one = Job { deadline, penalty, walltime: job.walltime, ..one };
                 jobs.extend(std::iter::repeat_n(one, job.tasks() as usize));
             } else {
                 let submitted = instance.submitted(id);

@@ -24,7 +24,7 @@ const MORE: [&str; 18] = [
     "replan[scheduler=dual]",
     "replan[scheduler=optimise[steps=50,searches=1]]",
     "follow[scheduler=peft]",
-    "improve[steps=60,objective=max-lateness]",
+    "improve[steps=60,objective=max-tardiness]",
     "flow[mapper=sufferage]",
     "interval[every=0.00000002s]",
     "job-flow[serve=buffer,buffer=0.00000002s]",

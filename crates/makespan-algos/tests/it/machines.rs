@@ -104,8 +104,6 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
                 (1000 * (sum - n * i128::from(first.ticks()))).div_euclid(n)
             }
             Objective::Throughput => unreachable!("no schedule is planned for it"),
-            // No job has a deadline.
-            Objective::MaxLateness | Objective::WeightedLateness => 0,
             Objective::Cost => {
                 let each = instance.simple_jobs().zip(&machine_of);
                 let cost = |(job, &(_, time)): (SimpleJob<'_>, &(u32, i64))| {
@@ -113,6 +111,8 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
                 };
                 each.map(|one| i128::from(cost(one))).sum()
             }
+            // No job has a deadline or a penalty.
+            _ => 0,
         })
     };
     (0..machines.pow(jobs)).filter_map(value).min().unwrap()

@@ -59,8 +59,8 @@ fn jobs_without_deadlines_are_never_late_even_next_to_a_bag() {
     let early = job("early", 4).with_deadline(tenths(14));
     let jobs = vec![bag, early, job("a", 2), job("b", 3), late, job("c", 3)];
     let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap();
-    let planned = schedule(&instance, &spec(Objective::WeightedLateness, "steps=2000,searches=1"));
-    assert_eq!(Objective::WeightedLateness.value(&instance, &planned), 1_300_000_000_000_000);
+    let planned = schedule(&instance, &spec(Objective::WeightedTardiness, "steps=2000,searches=1"));
+    assert_eq!(Objective::WeightedTardiness.value(&instance, &planned), 1_300_000_000_000_000);
 }
 
 proptest! {
@@ -124,7 +124,7 @@ proptest! {
     #[test]
     fn a_limit_on_the_makespan_is_kept_or_nothing_is_returned(
         draft in without_bags(), percent in 100_u32..160,
-        objective in prop::sample::select(vec!["weighted-completion", "mean-flow", "max-lateness", "weighted-lateness"]),
+        objective in prop::sample::select(vec!["weighted-completion", "mean-flow", "max-tardiness", "weighted-tardiness"]),
     ) {
         let instance = draft.instance(1);
         let factor = f64::from(percent) / 100.0;

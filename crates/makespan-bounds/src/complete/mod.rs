@@ -26,8 +26,8 @@ mod unproved;
 pub use support::unsupported;
 pub use unproved::Unproved;
 
-use makespan_core::{Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
-use makespan_verify::proof::{Refutation, time_grid, value_grid};
+use makespan_core::{DerivedObjective, Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
+use makespan_verify::proof::{Derived, Refutation, time_grid, value_grid};
 use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
@@ -95,7 +95,10 @@ pub fn search(
     floor: Option<&Bound>,
     work: CompleteWork,
 ) -> Completed {
-    // On the grid of the times alone, the deadlines of a lateness would be rounded. The finer grid of the values may
+    if let Some(derived) = objective.derived(instance) {
+        return of_derived(&derived, instance, objective, known, floor, work);
+    }
+    // On the grid of the times alone, the deadlines of a tardiness would be rounded. The finer grid of the values may
     // need numbers with too many digits.
     let model = |grid| Model::new(instance, objective, grid);
     let mut completed = match model(value_grid(instance, objective)).or_else(|_| model(time_grid(instance))) {
@@ -109,6 +112,27 @@ pub fn search(
     let relaxed = || Unproved::Relaxed(ignored(instance, objective));
     completed.unproved = if is_proved { None } else { completed.unproved.or_else(|| Some(relaxed())) };
     completed
+}
+
+/// Runs [`search`] for the base of a derived objective, and converts the bound.
+fn of_derived(
+    derived: &DerivedObjective,
+    instance: &Instance,
+    objective: Objective,
+    known: &Schedule,
+    floor: Option<&Bound>,
+    work: CompleteWork,
+) -> Completed {
+    let floor = floor.and_then(|floor| match &floor.proof {
+        Proof::Derived(Derived { proof }) => Bound::proved_by(derived.base, (**proof).clone(), &derived.instance).ok(),
+        _ => None,
+    });
+    let completed = search(&derived.instance, derived.base, known, floor.as_ref(), work);
+    let bound = completed.bound.and_then(|bound| {
+        let proof = Proof::Derived(Derived { proof: Box::new(bound.proof) });
+        Bound::proved_by(objective, proof, instance).ok()
+    });
+    Completed { bound, ..completed }
 }
 
 /// Runs [`search`] with the objective and the time grid of `model`.
@@ -281,7 +305,7 @@ impl Units {
         let placements = schedule.placements();
         let ticks = match self.objective {
             Objective::Makespan => i128::from(schedule.makespan().ticks()),
-            Objective::MaxLateness => {
+            Objective::MaxTardiness => {
                 let late = placements.iter().filter_map(|placement| {
                     Some(i128::from(placement.end.ticks()) - i128::from(self.dues[placement.task.index()]?))
                 });
@@ -290,7 +314,7 @@ impl Units {
             _ => {
                 let cost = |placement: &makespan_core::Placement| {
                     let task = placement.task.index();
-                    let due = self.dues[task].filter(|_| self.objective.is_lateness()).unwrap_or(0);
+                    let due = self.dues[task].filter(|_| self.objective.is_tardiness()).unwrap_or(0);
                     let late = i128::from(placement.end.ticks()) - i128::from(due);
                     late.max(0) * i128::from(self.weights[task])
                 };
@@ -303,8 +327,8 @@ impl Units {
     /// Returns the value of a bound in these units, rounded down. Returns 0 for objectives with bounds in another unit.
     fn of_bound(&self, bound: &Bound) -> i64 {
         let unit = match self.objective {
-            Objective::Makespan | Objective::MaxLateness => 1,
-            Objective::WeightedCompletion | Objective::WeightedLateness => self.unit.max(1),
+            Objective::Makespan | Objective::MaxTardiness => 1,
+            Objective::WeightedCompletion | Objective::WeightedTardiness => self.unit.max(1),
             _ => return 0,
         };
         let whole = bound.value.integer() / (i128::from(unit) * i128::from(self.grid));

@@ -55,7 +55,7 @@ pub(super) struct Model {
     /// For each wait with transfers between classes: the time from start to start for each mode of the first task and
     /// each mode of the second task.
     pub(super) gaps: Vec<Vec<Vec<i64>>>,
-    /// True if the objective is a sum of weighted ends or of weighted latenesses.
+    /// True if the objective is a sum of weighted ends or of weighted tardinesses.
     pub(super) is_sum: bool,
     /// The sum, over all tasks, of the cost of the earliest end. An objective that is a sum over jobs is at least this
     /// sum.
@@ -126,7 +126,7 @@ impl Model {
         let left = i128::from(value) - self.base;
         let due = |task: &ModelTask| match self.objective {
             Objective::Makespan => value,
-            Objective::MaxLateness => task.due.map_or(self.horizon, |due| due.saturating_add(value)).min(self.horizon),
+            Objective::MaxTardiness => task.due.map_or(self.horizon, |due| due.saturating_add(value)).min(self.horizon),
             _ if task.weight == 0 => self.horizon,
             _ => {
                 let due = (left + least(task)).div_euclid(task.weight.into()) + i128::from(task.free_until);
@@ -247,7 +247,7 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
         let release = down(instance.release(task), grid);
         let due = instance.job_of(task).deadline.map(|due| -(-due.ticks()).div_euclid(grid));
         let times = ranges.iter().map(|range| down(profile.time(range.all.start), grid)).collect();
-        let free_until = due.filter(|_| objective.is_lateness()).unwrap_or(0);
+        let free_until = due.filter(|_| objective.is_tardiness()).unwrap_or(0);
         tasks.push(ModelTask {
             release,
             head: release,

@@ -21,6 +21,9 @@ const MAX_NODES: usize = 1 << 10;
 /// Returns the reason why a complete search cannot examine an objective of an instance, or `None` if the search
 /// supports both.
 pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved> {
+    if let Some(base) = objective.base().filter(|base| Objective::OF_TIME.contains(base)) {
+        return unsupported(instance, base);
+    }
     let most = match instance.edges() {
         _ if !instance.has_equal_processors() && instance.has_transfers() => MAX_TASKS_WITH_TRANSFERS,
         _ if machines::are_classes(instance) => MAX_TASKS_ON_CLASSES,

@@ -10,7 +10,7 @@ pub(super) struct ModelTask {
     pub(super) weight: i64,
     /// The deadline, if the task has one.
     pub(super) due: Option<i64>,
-    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted lateness,
+    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted tardiness,
     /// and 0 for other objectives.
     pub(super) free_until: i64,
     pub(super) allotments: Vec<u32>,
@@ -53,7 +53,7 @@ impl ModelTask {
         self.times[self.times.len() - 1]
     }
 
-    /// Returns the weight times the lateness of an end.
+    /// Returns the weight times the tardiness of an end.
     pub(super) fn cost(&self, end: i64) -> i64 {
         self.weight * (end - self.free_until).max(0)
     }

@@ -163,7 +163,7 @@ impl Tiny {
         }
         let cost = |one: &Placed| {
             let job = &self.jobs[one.3];
-            let late = if objective.is_lateness() { job.due.map_or(0, |due| (one.1 - due).max(0)) } else { one.1 };
+            let late = if objective.is_tardiness() { job.due.map_or(0, |due| (one.1 - due).max(0)) } else { one.1 };
             i128::from(job.weight) * 500_000 * i128::from(late)
         };
         placed.iter().map(cost).sum()
@@ -177,7 +177,7 @@ fn all_are_proved(seed: u64, count: usize, most: usize, grid: i64) {
     for _ in 0..count {
         let tiny = Tiny::draw(&mut rng, most);
         let instance = tiny.instance();
-        for objective in [Objective::Makespan, Objective::WeightedCompletion, Objective::WeightedLateness] {
+        for objective in [Objective::Makespan, Objective::WeightedCompletion, Objective::WeightedTardiness] {
             // A search proves no bound if the minimum is zero.
             if tiny.least(objective) == 0 {
                 continue;
@@ -289,7 +289,7 @@ fn long_horizons_need_no_memory() {
 }
 
 #[test]
-fn latenesses_between_the_points_of_the_time_grid_are_proved() {
+fn tardiness_values_between_the_points_of_the_time_grid_are_proved() {
     // All times are multiples of 3 s, but the deadline is not.
     let job = TinyJob { due: Some(2), ..TinyJob::sequential(3) };
     let instance = Tiny { processors: 1, licences: 0, budget: 0, jobs: vec![job; 2], edges: vec![] }.instance();
@@ -298,7 +298,7 @@ fn latenesses_between_the_points_of_the_time_grid_are_proved() {
         builder.place_earliest(task, 1, Time::ZERO);
     });
     let known = builder.finish();
-    for objective in [Objective::MaxLateness, Objective::WeightedLateness] {
+    for objective in [Objective::MaxTardiness, Objective::WeightedTardiness] {
         let work = CompleteWork { clock: &Clock::ENDLESS, conflicts: 1000 };
         let bound = search(&instance, objective, &known, None, work).bound.unwrap();
         assert_eq!(bound.verify(&instance), Ok(()));

@@ -63,8 +63,8 @@ fn jobs_that_wait_for_jobs_end_after_them() {
     let sum =
         crate::standard(&instance).unwrap().into_iter().find(|bound| bound.objective == Objective::WeightedCompletion);
     assert_eq!(sum.map(|bound| bound.value.integer()), Some((5 + 9 + 11 + 8 + 3) * 1_000_000));
-    check(&instance, Objective::MaxLateness, 3);
-    check(&instance, Objective::WeightedLateness, 3_000_000);
+    check(&instance, Objective::MaxTardiness, 3);
+    check(&instance, Objective::WeightedTardiness, 3_000_000);
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn jobs_of_early_deadlines_are_bounded_by_themselves() {
     let instance = Instance::new(Platform::flat(2).unwrap(), (0..6).map(due).chain([late]).collect(), vec![]).unwrap();
     // The jobs need three rounds of two jobs each, so the last round ends at 30. The five jobs with deadlines up to 16
     // also need three rounds. So one of these jobs is late by at least 14.
-    check(&instance, Objective::MaxLateness, 14);
-    let weighted = bound(&instance, Objective::WeightedLateness).value.integer();
+    check(&instance, Objective::MaxTardiness, 14);
+    let weighted = bound(&instance, Objective::WeightedTardiness).value.integer();
     // The jobs end at 10, 10, 20, 20, 30 and 30, and their deadlines are 12 to 17, so the bound is about 120 - 87 = 33.
     // The optimum is 38, because the first two jobs end 2 and 3 before their deadlines.
     assert!((30_000_000..=36_000_000).contains(&weighted), "{weighted}");

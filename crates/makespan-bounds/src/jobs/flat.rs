@@ -1,9 +1,9 @@
 //! Jobs, tasks and runs of tasks in flat arrays of floats.
 
-use makespan_core::{Instance, Objective, ProcSet, Time};
+use makespan_core::{EndPenalty, Instance, Objective, PenaltyForm, ProcSet, Time, Weight};
 use makespan_verify::proof::{JobReach, JobSpans, NodeKinds, Spans, TaskSpan, WorkBlock};
 
-use super::programme::{JobProgramme, JobRow, TaskRun};
+use super::programme::{JobProgramme, JobRow, PenaltyRow, TaskRun};
 
 /// Consider the time from the release of a job to its earliest end. The mean of this time over all jobs contains about
 /// this number of price periods.
@@ -50,17 +50,21 @@ pub(super) fn programme(
         instance.unavailable().is_empty() && instance.jobs().iter().all(|job| job.release == instance.first_release());
     for (id, job) in instance.ids().zip(instance.jobs()) {
         let cost = shape.cost(job);
-        if cost.weight == 0 {
+        let is_free = |penalty: &EndPenalty| penalty.points().iter().all(|point| point.1 == Weight::ZERO);
+        if cost.weight == 0 || cost.penalty.is_some_and(is_free) {
             continue;
         }
-        // For the lateness, the cost of a job begins at its deadline, because an earlier end costs nothing. For other
+        // For the tardiness, the cost of a job begins at its deadline, because an earlier end costs nothing. For other
         // objectives, the cost begins at the first release. If it began at another instant, such as the release of the
         // job, the value would only change by a constant.
-        let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
+        let from = if shape.is_tardiness() { cost.from as f64 - first } else { 0.0 };
         let JobSpans { tasks: own, soonest: end, blocks, rate } =
             JobSpans::new(spans, &places, instance, (id, shares)).ok()?;
         let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(&own));
         let reach = reaching.and_then(|reaching| Some((reaching.by(LATE)?, reaching)));
+        let penalty = cost.penalty.map(|penalty| penalty_row(penalty, cost.weight as f64, first));
+        // The search begins with prices for a cost that grows in each tick.
+        let weight = penalty.as_ref().map_or(cost.weight as f64, |row| slope(row, end as f64 - first));
         let begin = flat.tasks.len();
         let (mut soonest, mut work) = (end as f64 - first, 0.0);
         for (number, span) in own.iter().enumerate() {
@@ -99,13 +103,28 @@ pub(super) fn programme(
         if is_steady && flat.takes_blocks(begin, count, blocks) {
             (count, flat.has_blocks) = (1.0, true);
         }
-        flat.jobs.push(JobRow { weight, released, work, soonest, from, count, tasks: begin..flat.tasks.len() });
+        let tasks = begin..flat.tasks.len();
+        flat.jobs.push(JobRow { weight, released, work, soonest, from, penalty, count, tasks });
     }
     if flat.jobs.is_empty() || flat.jobs.iter().any(|job| !job.soonest.is_finite()) {
         return None;
     }
     flat.scale(instance, shares);
     Some(flat)
+}
+
+/// Returns the penalty of a job. Instants are counted from `first`.
+fn penalty_row(penalty: &EndPenalty, weight: f64, first: f64) -> PenaltyRow {
+    let point = |&(at, value): &(Time, Weight)| (at.ticks() as f64 - first, weight * value.millionths() as f64);
+    let points = penalty.points().iter().map(point).collect();
+    PenaltyRow { points, has_steps: penalty.form() == PenaltyForm::Steps }
+}
+
+/// Returns the mean growth of a penalty for each tick from `soonest`, the earliest end of the job, to the last point.
+/// The growth is never zero, because it scales the prices.
+fn slope(row: &PenaltyRow, soonest: f64) -> f64 {
+    let &(last, most) = row.points.last().expect("a penalty has a point");
+    (most / (last - soonest).max(1.0)).max(f64::MIN_POSITIVE)
 }
 
 /// Returns the blocks of a job as runs of tasks, from the first release on.
@@ -198,6 +217,10 @@ impl JobProgramme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
+            for (at, cost) in job.penalty.iter_mut().flat_map(|row| &mut row.points) {
+                *at /= self.unit;
+                *cost /= self.worth * self.unit;
+            }
             // All prices are zero after the last period. So a job costs nothing if its cost begins later. Limit `from`,
             // because the search examines all ends up to `from`.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);

@@ -1,4 +1,4 @@
-//! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs.
+//! Bounds on the weighted completion, the mean flow and the weighted tardiness of jobs that are graphs.
 //!
 //! Each task pays a price for each processor and tick. Each task chooses its cheapest run, and each job chooses its
 //! cheapest end. The resulting bound ([`JobPrices`]) is concave in the prices. The search begins with the prices of a

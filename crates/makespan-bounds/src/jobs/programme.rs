@@ -39,10 +39,18 @@ pub(super) struct JobRow {
     pub(super) soonest: f64,
     /// The instant after which the cost of the job grows with its end. An end up to this instant costs nothing.
     pub(super) from: f64,
+    /// The penalty that replaces `weight` for each unit of time after `from`.
+    pub(super) penalty: Option<PenaltyRow>,
     /// The number of equal tasks that each task of the programme represents. This number is one for jobs other than
     /// bags.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
+}
+
+/// A penalty of a job: pairs of an instant and a cost. Between two instants, the cost is constant or linear.
+pub(super) struct PenaltyRow {
+    pub(super) points: Vec<(f64, f64)>,
+    pub(super) has_steps: bool,
 }
 
 /// A run of a task. The rate is the number of processors of the run times their least price factor, in the unit of
@@ -81,6 +89,24 @@ struct Buffers {
     paid: Vec<f64>,
     /// For each end of the job, the cost of the job with the soft minima of its tasks.
     sums: Vec<f64>,
+}
+
+impl JobRow {
+    /// Returns the cost of an end.
+    fn cost(&self, end: f64) -> f64 {
+        let Some(PenaltyRow { points, has_steps }) = &self.penalty else {
+            return self.weight * (end - self.from).max(0.0);
+        };
+        match points.partition_point(|&(at, _)| at < end) {
+            0 if *has_steps => 0.0,
+            0 => points[0].1,
+            before if *has_steps || points.len() == 1 => points[before - 1].1,
+            before => {
+                let (from, to) = (points[(before - 1).min(points.len() - 2)], points[before.min(points.len() - 1)]);
+                from.1 + (end - from.0) * (to.1 - from.1) / (to.0 - from.0)
+            }
+        }
+    }
 }
 
 impl TaskRun {
@@ -160,7 +186,7 @@ impl JobProgramme {
         loop {
             let (index, from) = (sums.len(), softs.len());
             let end = end_of(index);
-            let late = job.weight * (end - job.from).max(0.0);
+            let late = job.cost(end);
             if index > too_early && (late > least + REACH * width || end > 1.0 + soonest) {
                 break;
             }

@@ -51,7 +51,7 @@ fn jobs_that_compete_prove_more_than_each_alone() {
             for periods in [vec![], vec![closed.clone()]] {
                 let own = jobs(20, most, gap, &mut rng);
                 let instance = Instance::new(platform.clone(), own, periods).unwrap();
-                for objective in [Objective::WeightedCompletion, Objective::MeanFlow, Objective::WeightedLateness] {
+                for objective in [Objective::WeightedCompletion, Objective::MeanFlow, Objective::WeightedTardiness] {
                     let priced = value(best(&instance, objective, &Clock::ENDLESS), &instance);
                     let alone = windows::best(&instance, objective, &Clock::ENDLESS).value.integer();
                     assert!(priced > alone, "{objective} {gap} {most}: {priced} <= {alone}");
@@ -100,7 +100,7 @@ fn deadlines_far_ahead_are_no_work() {
         };
         let own = jobs(12, 2, 0, &mut rng).into_iter().enumerate().map(far).collect();
         let instance = Instance::new(Platform::flat(3).unwrap(), own, vec![]).unwrap();
-        let alone = windows::best(&instance, Objective::WeightedLateness, &Clock::ENDLESS).value.integer();
-        assert!(value(best(&instance, Objective::WeightedLateness, &Clock::ENDLESS), &instance) > alone, "{factor}");
+        let alone = windows::best(&instance, Objective::WeightedTardiness, &Clock::ENDLESS).value.integer();
+        assert!(value(best(&instance, Objective::WeightedTardiness, &Clock::ENDLESS), &instance) > alone, "{factor}");
     }
 }

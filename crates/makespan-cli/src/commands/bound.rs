@@ -9,8 +9,8 @@ use makespan_core::{Instance, Objective, counted};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use makespan_verify::proof::{
-    Alone, DeadlinePrices, DueBy, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale, Selection, Term,
-    TimeWindow,
+    Alone, DeadlinePrices, Derived, DueBy, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale, Selection,
+    Term, TimeWindow,
 };
 use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
@@ -84,7 +84,7 @@ fn reached(instance: &Instance) -> Result<String> {
 /// Explains a bound that considers only the jobs with deadlines up to `due`.
 fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueBy) -> String {
     let speaks = proof.objectives().contains(&DueBy::objective(objective));
-    let objective = if speaks { objective } else { Objective::MaxLateness };
+    let objective = if speaks { objective } else { Objective::MaxTardiness };
     let part = DueBy::part(instance, *due, objective);
     let inner = why(&part, DueBy::objective(objective), proof);
     format!("the jobs with deadlines up to {due} s alone: {inner}")
@@ -167,6 +167,13 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             format!("a complete search with learning finds no schedule of a smaller value (a proof of {bytes})")
         }
         Proof::DueBy(due_by) => of_due(instance, objective, due_by),
+        Proof::Derived(Derived { proof }) => match objective.derived(instance) {
+            Some(derived) => {
+                let inner = why(&derived.instance, derived.base, proof);
+                format!("with other due dates, weights or penalties: {inner}")
+            }
+            None => "a bound on another objective".to_owned(),
+        },
         Proof::LastJob(LastJob { proof }) => {
             format!("the bound holds for the job that ends last: {}", why(instance, Objective::Makespan, proof))
         }

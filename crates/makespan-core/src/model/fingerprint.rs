@@ -3,8 +3,8 @@
 use sha2::{Digest, Sha256};
 
 use crate::model::{
-    Estimate, Instance, Job, Need, Node, Payload, Platform, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId,
-    Time,
+    Estimate, Instance, Job, Need, Node, Payload, PenaltyForm, Platform, Profile, Resource, Resources, Rows,
+    SpeedupLaw, TaskId, Time,
 };
 
 /// Returns the SHA-256 hash, in hexadecimal, of all data that the instance states, except learned and guessed times and
@@ -41,7 +41,7 @@ pub fn fingerprint(instance: &Instance) -> String {
 }
 
 /// Returns the SHA-256 hash, in hexadecimal, of all data that can change a plan of the instance or its value. In contrast to
-/// [`fingerprint`], the hash includes deadlines and the data that tasks transfer, and takes O(distinct tasks + edges).
+/// [`fingerprint`], the hash includes due dates, penalties and the data that tasks transfer, and takes O(distinct tasks + edges).
 /// Learned and guessed times and amounts of memory are excluded.
 pub fn instance_hash(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());
@@ -54,6 +54,17 @@ pub fn instance_hash(instance: &Instance) -> String {
         fields.number(u64::from(job.is_bag()));
         fields.number(u64::from(job.is_compound()));
         fields.time(job.deadline.unwrap_or(Time::MAX));
+        if let Some(penalty) = &job.penalty {
+            fields.text(match penalty.form() {
+                PenaltyForm::Steps => "steps",
+                PenaltyForm::Linear => "linear",
+            });
+            fields.number(penalty.points().len() as u64);
+            for &(at, value) in penalty.points() {
+                fields.time(at);
+                fields.number(value.millionths());
+            }
+        }
         for task in job.different_task_ids() {
             if job.is_compound() {
                 fields.text(&instance.short_name(task));

@@ -572,6 +572,20 @@ impl Instance {
         own.filter(|&other| other != task && self.table.row(other).task.gang.as_ref() == Some(gang)).collect()
     }
 
+    /// Returns true if some job has a penalty.
+    pub fn has_penalties(&self) -> bool {
+        self.jobs.iter().any(|job| job.penalty.is_some())
+    }
+
+    /// Returns this instance with other weights, due dates or penalties of its jobs. `change` must not change anything
+    /// else. In contrast to [`Instance::new`], due dates may be before the release dates.
+    pub(crate) fn with_changed_jobs(&self, change: impl Fn(&mut Job<Rows>)) -> Self {
+        let mut changed = self.clone();
+        changed.jobs.iter_mut().for_each(change);
+        changed.totals.deadlines = changed.jobs.iter().filter(|job| job.deadline.is_some()).count();
+        changed
+    }
+
     /// Returns true if some job has a deadline.
     pub fn has_deadlines(&self) -> bool {
         self.totals.deadlines > 0

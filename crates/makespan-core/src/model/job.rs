@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Estimate, Graph, Needs, Profile, Submission, Task, TaskId, Time, Weight};
+use crate::model::{EndPenalty, Estimate, Graph, Needs, Profile, Submission, Task, TaskId, Time, Weight};
 use crate::text::literal_word;
 
 /// The position of a job in its instance.
@@ -49,9 +49,11 @@ pub struct Job<W = Work> {
     pub priority: i32,
     /// Earliest start of the job.
     pub release: Time,
-    /// Time by which the job should end, as an instant like the release date. A schedule is valid even if the job ends
-    /// later; objectives with deadlines count the lateness.
+    /// Due date: the time by which the job should end, as an instant like the release date. A schedule is valid even if
+    /// the job ends later. Objectives about due dates, such as the maximum lateness, measure the end from this instant.
     pub deadline: Option<Time>,
+    /// Cost of the end of the job, which the objectives [`crate::Objective::PENALTIES`] multiply by the weight.
+    pub penalty: Option<EndPenalty>,
     /// Maximum run time of each task. The command `run` terminates a task at this limit. Allotments on which the task
     /// would take longer are not used.
     pub walltime: Option<Time>,
@@ -167,9 +169,19 @@ impl Job {
     }
 
     fn of(name: impl Into<String>, work: Work) -> Self {
-        let (weight, release) = (Weight::ONE, Time::ZERO);
-        let (deadline, walltime, user, after, submission) = (None, None, None, Vec::new(), None);
-        Self { name: name.into(), weight, priority: 0, release, deadline, walltime, user, after, submission, work }
+        Self {
+            name: name.into(),
+            weight: Weight::ONE,
+            priority: 0,
+            release: Time::ZERO,
+            deadline: None,
+            penalty: None,
+            walltime: None,
+            user: None,
+            after: Vec::new(),
+            submission: None,
+            work,
+        }
     }
 
     /// Turns the job into a bag of `count` tasks. The bag is best effort if its weight is zero.
@@ -274,6 +286,12 @@ impl<W> Job<W> {
         Self { deadline: Some(deadline), ..self }
     }
 
+    /// Sets the penalty.
+    #[must_use]
+    pub fn with_penalty(self, penalty: EndPenalty) -> Self {
+        Self { penalty: Some(penalty), ..self }
+    }
+
     /// Sets the walltime.
     #[must_use]
     pub fn with_walltime(self, walltime: Time) -> Self {
@@ -294,10 +312,10 @@ impl<W> Job<W> {
 
     /// Returns a copy of this job in which `work` replaces its work.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
-        let Self { ref name, weight, priority, release, deadline, walltime, user, ref after, ref submission, work: _ } =
-            *self;
-        let (name, after, submission) = (name.clone(), after.clone(), submission.clone());
-        Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
+        let Self { weight, priority, release, deadline, walltime, user, .. } = *self;
+        let (name, penalty) = (self.name.clone(), self.penalty.clone());
+        let (after, submission) = (self.after.clone(), self.submission.clone());
+        Job { name, weight, priority, release, deadline, penalty, walltime, user, after, submission, work }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod builder;
 mod chains;
+mod derived;
 mod free_time;
 mod objective;
 mod pareto;
@@ -14,6 +15,7 @@ mod validate;
 
 pub use builder::ScheduleBuilder;
 pub use chains::{ChainReport, CriticalChain, ResolvedCollision, StartPlace, TaskWindow};
+pub use derived::DerivedObjective;
 pub use free_time::FreeTime;
 pub(crate) use objective::utilisation;
 pub use objective::{Metrics, Objective, SeparateEnds};

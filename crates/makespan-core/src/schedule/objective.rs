@@ -30,34 +30,79 @@ pub enum Objective {
     /// only to steady states, not to schedules.
     #[serde(rename = "fair_throughput")]
     Throughput,
-    /// The largest lateness of any job, in ticks. The lateness is the time from the job's deadline to its end, or zero
-    /// if the job ends earlier or has no deadline. Textbooks call it *tardiness*.
-    MaxLateness,
-    /// The sum over jobs of the weight multiplied by the lateness ("total weighted tardiness"), in millionths of a unit
+    /// The largest tardiness of any job (`Tmax`), in ticks. The tardiness is the time from the job's deadline to its end,
+    /// or zero if the job ends earlier or has no deadline.
+    MaxTardiness,
+    /// The sum over jobs of the weight multiplied by the tardiness ("total weighted tardiness"), in millionths of a unit
     /// of weight times ticks.
-    WeightedLateness,
+    WeightedTardiness,
+    /// The largest lateness (`Lmax`) of the jobs with a deadline, in ticks. The lateness is the end minus the deadline,
+    /// so it is negative if the job is early. The value is 0 if no job has a deadline.
+    MaxLateness,
+    /// The sum over jobs of the tardiness, in ticks. Best-effort bags are ignored.
+    TotalTardiness,
+    /// The number of jobs that end after their deadline. Best-effort bags are ignored.
+    TardyJobs,
+    /// The sum of the weights of the jobs that end after their deadline, in millionths of a unit of weight.
+    WeightedTardyJobs,
+    /// The sum over jobs of the weight multiplied by the penalty of the end ([`crate::EndPenalty`]), in units of 1e-12.
+    TotalPenalty,
+    /// The largest product of a job's weight and penalty, in units of 1e-12.
+    MaxPenalty,
 }
 
 impl Objective {
     /// The objectives of schedules, in the order in which reports list them.
-    pub const OF_SCHEDULES: [Self; 6] = [
+    pub const OF_SCHEDULES: [Self; 12] = [
         Self::Makespan,
         Self::WeightedCompletion,
         Self::MeanFlow,
         Self::Cost,
+        Self::MaxTardiness,
+        Self::WeightedTardiness,
         Self::MaxLateness,
-        Self::WeightedLateness,
+        Self::TotalTardiness,
+        Self::TardyJobs,
+        Self::WeightedTardyJobs,
+        Self::TotalPenalty,
+        Self::MaxPenalty,
     ];
-    /// The objectives that depend on the ends of jobs.
+    /// The objectives that are computed from other objectives ([`crate::DerivedObjective`]).
+    pub const DERIVED: [Self; 4] = [Self::MaxLateness, Self::TotalTardiness, Self::TardyJobs, Self::WeightedTardyJobs];
+    /// The objectives that depend on the penalties of jobs.
+    pub const PENALTIES: [Self; 2] = [Self::TotalPenalty, Self::MaxPenalty];
+    /// The objectives that have a [`Shape`]: [`Objective::OF_TIME`] and [`Objective::PENALTIES`].
+    pub const OF_ENDS: [Self; 7] = [
+        Self::Makespan,
+        Self::WeightedCompletion,
+        Self::MeanFlow,
+        Self::MaxTardiness,
+        Self::WeightedTardiness,
+        Self::TotalPenalty,
+        Self::MaxPenalty,
+    ];
+    /// The objectives of [`Objective::OF_ENDS`] that depend on the end of each job, not only of the last one.
+    pub const OF_JOB_ENDS: [Self; 6] = [
+        Self::WeightedCompletion,
+        Self::MeanFlow,
+        Self::MaxTardiness,
+        Self::WeightedTardiness,
+        Self::TotalPenalty,
+        Self::MaxPenalty,
+    ];
+    /// The objectives of [`Objective::OF_ENDS`] that are sums over jobs.
+    pub const SUMS_OF_ENDS: [Self; 4] =
+        [Self::WeightedCompletion, Self::MeanFlow, Self::WeightedTardiness, Self::TotalPenalty];
+    /// The objectives that are linear in the ends of jobs, or linear after the deadlines.
     pub const OF_TIME: [Self; 5] =
-        [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
-    /// The objectives that depend on the end of each job, not only of the last one.
+        [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxTardiness, Self::WeightedTardiness];
+    /// The objectives of [`Objective::OF_TIME`] that depend on the end of each job, not only of the last one.
     pub const OF_JOBS: [Self; 4] =
-        [Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
-    /// The objectives that are sums over jobs.
-    pub const SUMS: [Self; 3] = [Self::WeightedCompletion, Self::MeanFlow, Self::WeightedLateness];
-    /// The objectives that depend on deadlines.
-    pub const OF_DEADLINES: [Self; 2] = [Self::MaxLateness, Self::WeightedLateness];
+        [Self::WeightedCompletion, Self::MeanFlow, Self::MaxTardiness, Self::WeightedTardiness];
+    /// The objectives of [`Objective::OF_TIME`] that are sums over jobs.
+    pub const SUMS: [Self; 3] = [Self::WeightedCompletion, Self::MeanFlow, Self::WeightedTardiness];
+    /// The objectives of [`Objective::OF_TIME`] that depend on deadlines.
+    pub const OF_DEADLINES: [Self; 2] = [Self::MaxTardiness, Self::WeightedTardiness];
     /// The objectives that are reported with a bound for every schedule, in the order in which reports list them.
     pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
@@ -74,16 +119,24 @@ impl Objective {
         Self::standard(instance).any(|other| other == self)
     }
 
-    /// Returns the shape of the objective, or `None` if the objective does not depend on the ends of jobs.
+    /// Returns the shape of the objective, or `None` if the objective does not depend on the ends of jobs or is derived
+    /// ([`Objective::derived`]).
     #[inline]
     pub const fn shape(self) -> Option<Shape> {
         Some(match self {
             Self::Makespan => Shape::max(Origin::Zero),
             Self::WeightedCompletion => Shape::sum(Origin::Zero, Unit::WeightedTime),
             Self::MeanFlow => Shape::sum(Origin::Release, Unit::MeanTime),
-            Self::MaxLateness => Shape::max(Origin::Deadline),
-            Self::WeightedLateness => Shape::sum(Origin::Deadline, Unit::WeightedTime),
-            Self::Cost | Self::Throughput => return None,
+            Self::MaxTardiness => Shape::max(Origin::Deadline),
+            Self::WeightedTardiness => Shape::sum(Origin::Deadline, Unit::WeightedTime),
+            Self::TotalPenalty => Shape::sum(Origin::Penalty, Unit::WeightedPenalty),
+            Self::MaxPenalty => Shape { is_sum: false, from: Origin::Penalty, unit: Unit::WeightedPenalty },
+            Self::Cost
+            | Self::Throughput
+            | Self::MaxLateness
+            | Self::TotalTardiness
+            | Self::TardyJobs
+            | Self::WeightedTardyJobs => return None,
         })
     }
 
@@ -96,15 +149,30 @@ impl Objective {
 
     /// Returns true if the objective is one of [`Objective::OF_DEADLINES`].
     #[inline]
-    pub fn is_lateness(self) -> bool {
-        self.shape().is_some_and(Shape::is_lateness)
+    pub fn is_tardiness(self) -> bool {
+        self.shape().is_some_and(Shape::is_tardiness)
+    }
+
+    /// Returns true if the objective depends on the deadlines of jobs, and so needs a job with a deadline.
+    pub fn needs_deadlines(self) -> bool {
+        self.is_tardiness() || Self::DERIVED.contains(&self)
+    }
+
+    /// Returns true if the objective depends on the penalties of jobs, and so needs a job with a penalty.
+    pub fn needs_penalties(self) -> bool {
+        Self::PENALTIES.contains(&self)
+    }
+
+    /// Returns true if the instance has the data on which the objective depends: a deadline or a penalty.
+    pub fn is_meant_for(self, instance: &Instance) -> bool {
+        (!self.needs_deadlines() || instance.has_deadlines()) && (!self.needs_penalties() || instance.has_penalties())
     }
 
     /// Returns true if the objective is a sum over jobs that increases whenever a job ends a tick later. A sum of
-    /// latenesses does not increase while the job ends before its deadline.
+    /// tardiness values does not increase while the job ends before its deadline. A penalty need not increase either.
     #[inline]
     pub fn is_sum_of_ends(self) -> bool {
-        self.shape().is_some_and(|shape| shape.is_sum && !shape.is_lateness())
+        self.shape().is_some_and(|shape| shape.is_sum && !shape.is_tardiness() && !shape.is_penalty())
     }
 
     /// Returns true if the objective depends on the weights of jobs.
@@ -125,13 +193,15 @@ impl Objective {
             return match self {
                 Self::Cost => cost(instance, schedule),
                 Self::Throughput => throughput(instance, schedule),
+                _ if Self::DERIVED.contains(&self) => of_due_dates(self, instance, schedule),
                 _ => i128::from(schedule.makespan().ticks()),
             };
         };
         let spans = instance.jobs().iter().zip(spans(instance, schedule));
         let ends = spans.filter_map(|(job, span)| Some((shape.cost(job), span?.end.ticks())));
-        let costs = ends.map(|(cost, end)| i128::from(cost.weight) * i128::from(cost.ticks(end)));
-        let total = if shape.is_sum { costs.sum() } else { costs.max().unwrap_or(0) };
+        // Only the penalty of an end centuries after the last point can exceed the range of integers.
+        let costs = ends.map(|(cost, end)| cost.exact(end.into()).unwrap_or(i128::MAX));
+        let total = if shape.is_sum { costs.fold(0, i128::saturating_add) } else { costs.max().unwrap_or(0) };
         shape.value(total, instance.jobs().len())
     }
 
@@ -158,10 +228,12 @@ impl Objective {
     /// Returns the number n of decimal places of a value. The unit of the integer value is 10^-n. For a time, the unit
     /// is 10^-n seconds.
     pub const fn places(self) -> usize {
-        match self.shape() {
-            Some(shape) => shape.unit.places(),
-            None if matches!(self, Self::Cost) => 3,
-            None => 9,
+        match (self.shape(), self) {
+            (Some(shape), _) => shape.unit.places(),
+            (None, Self::TardyJobs) => 0,
+            (None, Self::Cost) => 3,
+            (None, Self::WeightedTardyJobs) => 6,
+            (None, _) => 9,
         }
     }
 
@@ -184,8 +256,14 @@ impl Objective {
             Self::MeanFlow => ["mean_flow", "mean flow", "mean_flow"],
             Self::Cost => ["cost", "cost", "cost"],
             Self::Throughput => ["fair_throughput", "fair throughput", "fair throughput"],
-            Self::MaxLateness => ["max_lateness", "maximum lateness", "max. late"],
-            Self::WeightedLateness => ["weighted_lateness", "weighted lateness", "w. late"],
+            Self::MaxTardiness => ["max_tardiness", "maximum tardiness", "max. tard."],
+            Self::WeightedTardiness => ["weighted_tardiness", "weighted tardiness", "w. tard."],
+            Self::MaxLateness => ["max_lateness", "maximum lateness", "max. late."],
+            Self::TotalTardiness => ["total_tardiness", "total tardiness", "tot. tard."],
+            Self::TardyJobs => ["tardy_jobs", "number of tardy jobs", "tardy"],
+            Self::WeightedTardyJobs => ["weighted_tardy_jobs", "weighted number of tardy jobs", "w. tardy"],
+            Self::TotalPenalty => ["total_penalty", "total penalty", "tot. pen."],
+            Self::MaxPenalty => ["max_penalty", "maximum penalty", "max. pen."],
         }
     }
 }
@@ -298,6 +376,19 @@ fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime
     let ends = spans(instance, schedule);
     let each = instance.jobs().iter().zip(ends);
     each.filter_map(|(job, span)| Some(job.weight.times(span?.end))).sum()
+}
+
+/// Returns the value of one of [`Objective::DERIVED`], computed from the ends of the jobs with a deadline.
+fn of_due_dates(objective: Objective, instance: &Instance, schedule: &Schedule) -> i128 {
+    let jobs = instance.jobs().iter().zip(spans(instance, schedule));
+    let late = jobs.filter_map(|(job, span)| Some((job, i128::from(span?.end.ticks() - job.deadline?.ticks()))));
+    let counted = late.clone().filter(|(job, late)| !job.is_best_effort() && *late > 0);
+    match objective {
+        Objective::MaxLateness => late.map(|(_, late)| late).max().unwrap_or(0),
+        Objective::TotalTardiness => counted.map(|(_, late)| late).sum(),
+        Objective::TardyJobs => counted.count() as i128,
+        _ => counted.map(|(job, _)| i128::from(job.weight.millionths())).sum(),
+    }
 }
 
 /// Returns the fair throughput: the minimum over jobs of the number of tasks divided by the makespan and by the weight,

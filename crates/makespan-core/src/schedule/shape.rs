@@ -1,6 +1,6 @@
 //! The common form of all objectives that depend on the ends of jobs.
 
-use crate::model::Job;
+use crate::model::{EndPenalty, Job};
 
 /// The instant from which the end of a job is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum Origin {
     Release,
     /// The deadline of the job. The cost is 0 if the job ends before its deadline or has no deadline.
     Deadline,
+    /// No instant: the cost of an end is the penalty of the job ([`EndPenalty`]), or 0 if the job has no penalty.
+    Penalty,
 }
 
 /// The unit of the integer value of an objective.
@@ -22,6 +24,8 @@ pub enum Unit {
     WeightedTime,
     /// Thousandths of a tick, for a mean over the jobs that is rounded down.
     MeanTime,
+    /// A millionth of the unit of weight, multiplied by a millionth of a penalty.
+    WeightedPenalty,
 }
 
 impl Unit {
@@ -30,7 +34,7 @@ impl Unit {
         match self {
             Self::Time => 9,
             Self::WeightedTime => 15,
-            Self::MeanTime => 12,
+            Self::MeanTime | Self::WeightedPenalty => 12,
         }
     }
 }
@@ -47,15 +51,17 @@ pub struct Shape {
     pub unit: Unit,
 }
 
-/// The cost of the end of one job: `weight` for each tick after `from`.
+/// The cost of the end of one job: `weight` for each tick after `from`, or `weight` multiplied by a penalty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndCost {
+pub struct EndCost<'a> {
     /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. The cost is 0 if
     /// this job does not contribute to the objective.
     pub weight: u64,
     /// The instant from which ticks are counted, in ticks.
     pub from: i64,
-    is_lateness: bool,
+    is_tardiness: bool,
+    /// The penalty that replaces the number of ticks.
+    pub penalty: Option<&'a EndPenalty>,
 }
 
 impl Shape {
@@ -70,26 +76,34 @@ impl Shape {
     /// Returns true if the objective depends on the weights of jobs.
     #[inline]
     pub const fn is_weighted(self) -> bool {
-        matches!(self.unit, Unit::WeightedTime)
+        matches!(self.unit, Unit::WeightedTime | Unit::WeightedPenalty)
     }
 
     /// Returns true if the objective depends on deadlines.
     #[inline]
-    pub const fn is_lateness(self) -> bool {
+    pub const fn is_tardiness(self) -> bool {
         matches!(self.from, Origin::Deadline)
+    }
+
+    /// Returns true if the cost of an end is a penalty ([`EndPenalty`]).
+    #[inline]
+    pub const fn is_penalty(self) -> bool {
+        matches!(self.from, Origin::Penalty)
     }
 
     /// Returns the cost function of a job: the cost as a function of the job's end.
     #[inline]
-    pub fn cost<W>(self, job: &Job<W>) -> EndCost {
+    pub fn cost<W>(self, job: &Job<W>) -> EndCost<'_> {
         let weight = if self.is_weighted() { job.weight.millionths() } else { 1 };
         let (weight, from) = match (self.from, job.deadline) {
             (Origin::Zero, _) => (weight, 0),
             (Origin::Release, _) => (weight, job.release.ticks()),
             (Origin::Deadline, Some(deadline)) => (weight, deadline.ticks()),
-            (Origin::Deadline, None) => (0, i64::MAX),
+            (Origin::Penalty, _) if job.penalty.is_some() => (weight, 0),
+            (Origin::Deadline | Origin::Penalty, _) => (0, i64::MAX),
         };
-        EndCost { weight, from, is_lateness: self.is_lateness() }
+        let penalty = job.penalty.as_ref().filter(|_| self.is_penalty());
+        EndCost { weight, from, is_tardiness: self.is_tardiness(), penalty }
     }
 
     /// Returns the value of the objective. `total` is the maximum or the sum of the costs of all jobs, and `jobs` is
@@ -99,24 +113,24 @@ impl Shape {
     }
 }
 
-impl EndCost {
-    /// Returns the number of ticks from `from` to `end`. For a lateness, the result is at least 0.
-    #[inline]
-    pub fn ticks(self, end: i64) -> i64 {
-        let ticks = end.saturating_sub(self.from);
-        if self.is_lateness { ticks.max(0) } else { ticks }
-    }
-
+impl EndCost<'_> {
     /// Returns the cost if the job ends at `end`, as a float.
     #[inline]
     pub fn of(self, end: i64) -> f64 {
-        self.weight as f64 * self.ticks(end) as f64
+        if let Some(penalty) = self.penalty {
+            return self.weight as f64 * penalty.millionths(end.into()) as f64;
+        }
+        let ticks = end.saturating_sub(self.from);
+        self.weight as f64 * if self.is_tardiness { ticks.max(0) } else { ticks } as f64
     }
 
     /// Returns the exact cost if the job ends at `end`, or `None` if the cost does not fit into the integer type.
     pub fn exact(self, end: i128) -> Option<i128> {
+        if let Some(penalty) = self.penalty {
+            return penalty.millionths(end).checked_mul(self.weight.into());
+        }
         let ticks = end.checked_sub(i128::from(self.from))?;
-        if self.is_lateness { ticks.max(0) } else { ticks }.checked_mul(i128::from(self.weight))
+        if self.is_tardiness { ticks.max(0) } else { ticks }.checked_mul(i128::from(self.weight))
     }
 }
 
@@ -144,8 +158,9 @@ mod tests {
             (Objective::Makespan, [4, 9, 9]),
             (Objective::WeightedCompletion, [12, 27, 27]),
             (Objective::MeanFlow, [2, 7, 7]),
-            (Objective::MaxLateness, [0, 4, 0]),
-            (Objective::WeightedLateness, [0, 12, 0]),
+            (Objective::MaxTardiness, [0, 4, 0]),
+            (Objective::WeightedTardiness, [0, 12, 0]),
+            (Objective::TotalPenalty, [0, 0, 0]),
         ] {
             let shape = objective.shape().unwrap();
             let ends = [(&due, early), (&due, late), (&free, late)];
@@ -157,11 +172,17 @@ mod tests {
             assert_eq!(objective.of_jobs().is_none(), objective == Objective::Makespan);
         }
         for objective in Objective::OF_SCHEDULES {
-            assert_eq!(Objective::OF_TIME.contains(&objective), objective.shape().is_some());
-            assert_eq!(Objective::OF_JOBS.contains(&objective), objective.of_jobs().is_some());
-            assert_eq!(Objective::OF_DEADLINES.contains(&objective), objective.is_lateness());
-            assert_eq!(Objective::SUMS.contains(&objective), objective.shape().is_some_and(|shape| shape.is_sum));
-            let counts_each_tick = Objective::SUMS.contains(&objective) && !objective.is_lateness();
+            let is_penalty = Objective::PENALTIES.contains(&objective);
+            assert_eq!(objective.shape().is_some_and(Shape::is_penalty), is_penalty);
+            assert_eq!(Objective::OF_ENDS.contains(&objective), objective.shape().is_some());
+            assert_eq!(Objective::OF_TIME.contains(&objective), objective.shape().is_some() && !is_penalty);
+            assert_eq!(Objective::OF_JOB_ENDS.contains(&objective), objective.of_jobs().is_some());
+            assert_eq!(Objective::OF_JOBS.contains(&objective), objective.of_jobs().is_some() && !is_penalty);
+            assert_eq!(Objective::OF_DEADLINES.contains(&objective), objective.is_tardiness());
+            let is_sum = objective.shape().is_some_and(|shape| shape.is_sum);
+            assert_eq!(Objective::SUMS_OF_ENDS.contains(&objective), is_sum);
+            assert_eq!(Objective::SUMS.contains(&objective), is_sum && !is_penalty);
+            let counts_each_tick = Objective::SUMS.contains(&objective) && !objective.is_tardiness();
             assert_eq!(objective.is_sum_of_ends(), counts_each_tick);
         }
     }

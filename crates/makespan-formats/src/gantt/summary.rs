@@ -55,7 +55,7 @@ impl ValueAndBound {
         (self.value > bound).then(|| format!("at most {}\u{A0}% above the optimum{condition}", percent_above(ratio)))
     }
 
-    /// Formats a value of this objective for people. Weighted completion and weighted lateness are in weight times
+    /// Formats a value of this objective for people. Weighted completion and weighted tardiness are in weight times
     /// seconds.
     pub(crate) fn show(&self, value: i128) -> String {
         let value = value as f64 / 10_f64.powi(self.objective.places() as i32);

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use makespan_core::{
-    Dependence, Estimate, Instance, JobId, Need, Needs, Node, Payload, Platform, PlatformError, Profile, Resources,
-    SpeedupLaw, Task, Time,
+    Dependence, EndPenalty, Estimate, Instance, JobId, Need, Needs, Node, Payload, PenaltyForm, Platform,
+    PlatformError, Profile, Resources, SpeedupLaw, Task, Time, Weight,
 };
 use makespan_verify::native::instance::{
     AmountOut, PER_PROCESSOR, ResourcesOut, SiteEntry, SubmissionEntry, usual_weight,
@@ -174,6 +174,8 @@ struct JobOut<'a> {
     command: Option<CommandOut<'a>>,
     // In TOML, tables must be last.
     #[serde(skip_serializing_if = "Option::is_none")]
+    penalty: Option<PenaltyOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     time_on: Option<TimesOnOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     processors: Option<AllotmentsOut>,
@@ -193,6 +195,14 @@ struct JobOut<'a> {
     tasks: Vec<JobOut<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     edges: Vec<EdgeOut<'a>>,
+}
+
+/// A penalty: its form, and its points as pairs of a time and a value.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum PenaltyOut {
+    Steps(Vec<(Figure, Figure)>),
+    Linear(Vec<(Figure, Figure)>),
 }
 
 #[derive(Serialize)]
@@ -372,12 +382,23 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
         priority: (job.priority != 0).then_some(job.priority),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         deadline: job.deadline.map(|deadline| time(deadline, language)),
+        penalty: job.penalty.as_ref().map(|one| penalty(one, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.is_bag().then(|| job.tasks()),
         data,
         after: job.after.iter().map(|name| &**name).collect(),
         submission: job.submission.as_deref().map(SubmissionEntry::of),
         ..out
+    }
+}
+
+fn penalty(penalty: &EndPenalty, language: Language) -> PenaltyOut {
+    let point =
+        |&(at, value): &(Time, Weight)| (time(at, language), figure(&value.to_string(), value.as_f64(), language));
+    let points = penalty.points().iter().map(point).collect();
+    match penalty.form() {
+        PenaltyForm::Steps => PenaltyOut::Steps(points),
+        PenaltyForm::Linear => PenaltyOut::Linear(points),
     }
 }
 

@@ -125,9 +125,9 @@ fn plan_data(instance: &Instance, schedule: &Schedule) -> serde_json::Value {
 }
 
 proptest::proptest! {
-    /// Checks that the chart and the objective agree on the missed deadlines and on the lateness.
+    /// Checks that the chart and the objective agree on the missed deadlines and on the tardiness.
     #[test]
-    fn deadlines_are_drawn_where_lateness_begins(
+    fn deadlines_are_drawn_where_tardiness_begins(
         jobs in proptest::collection::vec((0_i64..20, proptest::option::of(1_i64..40), 0_i64..20), 1..8)
     ) {
         let job = |&(release, deadline, _): &(i64, Option<i64>, i64)| {
@@ -152,7 +152,7 @@ proptest::proptest! {
             (release + wait + 3) as f64 - one[0].as_f64().unwrap()
         });
         // The value in seconds. All times in this test are whole seconds.
-        let most = Objective::MaxLateness.value(&instance, &schedule) / 1_000_000_000;
+        let most = Objective::MaxTardiness.value(&instance, &schedule) / 1_000_000_000;
         proptest::prop_assert_eq!(late.fold(0.0, f64::max).round() as i128, most);
     }
 }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, overload
 from makespan import _check, _native
 from makespan._errors import InputError
 from makespan._frames import TIMES, records
+from makespan._milestones import without_milestones
 from makespan._table import Table
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
 """A speed-up law: ``"linear"``, or a dict as returned by :func:`amdahl`, :func:`power` and :func:`downey`."""
 
 _FIELDS = frozenset(
-    "name time work time_on speedup estimate processors needs command weight priority released deadline walltime count "
+    "name time work time_on speedup estimate processors needs command weight priority released deadline penalty walltime count "
     "data after tasks edges".split()
 )
 
@@ -277,8 +278,10 @@ class Job:
         processors: The number of processors, or a pair of the minimum and the maximum.
         needs: Amounts of memory, GPUs or other resources, by name. ``per_processor`` is a dict of the amounts for each
             processor.
-        released, deadline, walltime: Times. ``released`` and ``deadline`` are relative to time 0, and ``walltime`` to
-            the start of the job.
+        released, deadline, walltime: Times. ``released`` and ``deadline`` (the due date) are relative to time 0, and
+            ``walltime`` to the start of the job.
+        penalty: The cost of the end of the job: ``{"steps": points}`` or ``{"linear": points}`` with pairs of a time and a
+            penalty. The objectives ``total_penalty`` and ``max_penalty`` multiply it by ``weight``.
         after: The names of the jobs that must end before this job.
         weight: The importance in weighted completion.
 
@@ -305,6 +308,7 @@ class Job:
         priority: int | None
         released: Any
         deadline: Any
+        penalty: Any
         walltime: Any
         count: int | None
         data: int | None
@@ -335,6 +339,7 @@ class Job:
         priority: int | None = None,
         released: Time | None = None,
         deadline: Time | None = None,
+        penalty: Mapping[str, Any] | None = None,
         walltime: Time | None = None,
         count: int | None = None,
         data: int | None = None,
@@ -357,6 +362,7 @@ class Job:
             ("command", command),
             ("priority", priority),
             ("deadline", deadline),
+            ("penalty", penalty),
             ("walltime", walltime),
             ("count", count),
             ("data", data),
@@ -484,6 +490,8 @@ class Instance:
     >>> Instance(processors=2, jobs=[{"name": "c", "time": "1h"}]).jobs["longest"]
     [3600.0]
 
+    Jobs and tasks with the time 0 (milestones) are removed with a warning. Their successors wait for their predecessors.
+
     Raises:
         InputError: for invalid input. The error states the place of the input, such as ``jobs[3].time[0]``, and valid values.
     """
@@ -508,6 +516,7 @@ class Instance:
         if type(rows) is not list:
             rows = _listed(rows, "jobs", "jobs, or a DataFrame with one job in each row")
         fields = [job._fields if type(job) is Job else _fields(job, f"jobs[{at}]") for at, job in enumerate(rows)]
+        fields = without_milestones(fields)
         document: dict[str, Any] = {"version": 2, "platform": machines, "jobs": fields}
         what = "a dict such as {'processors': '0-3', 'start': 0, 'end': '1h'}"
         periods = _listed(unavailable, "unavailable", "periods")

@@ -21,7 +21,20 @@ Progress = Callable[[float, float], object]
 SearchProgress = Callable[[float, Union[float, None]], object]
 """A function that is called about twenty times a second with the elapsed seconds and the time limit (None without a limit)."""
 
-Objective: TypeAlias = Literal["makespan", "weighted_completion", "mean_flow", "cost", "max_lateness", "weighted_lateness"]
+Objective: TypeAlias = Literal[
+    "makespan",
+    "weighted_completion",
+    "mean_flow",
+    "cost",
+    "max_lateness",
+    "max_tardiness",
+    "total_tardiness",
+    "weighted_tardiness",
+    "tardy_jobs",
+    "weighted_tardy_jobs",
+    "total_penalty",
+    "max_penalty",
+]
 """The objectives that can be minimised. Specs such as ``"optimise[objective=pareto]"`` have further objectives."""
 
 
@@ -392,8 +405,9 @@ def plan(
     Args:
         algorithm: A spec such as ``"demt[shuffles=5]"`` (see :func:`algorithms`), or your own :class:`Scheduler`. The
             default is a search by ``optimise``.
-        objective: The objective to minimise: ``makespan``, ``weighted_completion``, ``mean_flow``, ``cost``,
-            ``max_lateness`` or ``weighted_lateness``.
+        objective: The objective to minimise: ``makespan``, ``weighted_completion``, ``mean_flow`` or ``cost``. About due dates
+            (``deadline``): ``max_lateness``, ``max_tardiness``, ``total_tardiness``, ``weighted_tardiness``, ``tardy_jobs`` or
+            ``weighted_tardy_jobs``. About the ``penalty`` of jobs: ``total_penalty`` or ``max_penalty``.
         time_limit: The time for planning and proving together: seconds, or a text such as ``"2min"``.
         makespan_at_most: The maximum makespan, as a multiple of the bound on the makespan.
         seed: The seed of random choices. Constructive algorithms, and searches with a limited number of steps such as

@@ -64,7 +64,8 @@ def from_pyjobshop(model: Any) -> Instance:
 
     Every resource is an amount that tasks use while they run. The modes of a task become its allotments, from the slowest
     to the fastest, each with its own time and amounts. A mode is left out if another mode is at least as fast and needs no
-    larger amounts. A job of PyJobShop becomes a compound job.
+    larger amounts. A job of PyJobShop becomes a compound job. Tasks without duration are removed with a warning; their
+    successors wait for their predecessors.
 
     Features that an instance cannot express are an error: setup times, breaks, delays, windows, optional tasks, and
     precedence other than end before start within a job.
@@ -98,7 +99,7 @@ def from_pyjobshop(model: Any) -> Instance:
         stated = _stated(data.jobs[at], f"j{at}") if at < len(data.jobs) else {"name": f"j{at}"}
         pairs = [{"from": tasks[a]["name"], "to": tasks[b]["name"]} for a, b in within]
         jobs.append({**stated, "tasks": [tasks[task] for task in group], "edges": pairs})
-    width = sum(len(task["time"]) for task in tasks)
+    width = sum(len(task["time"]) for task in tasks if isinstance(task["time"], list)) or 1
     return Instance(Platform(processors=width, licences=licences, consumables=consumables), jobs)
 
 
@@ -167,7 +168,9 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
     times = [int(mode.duration) for mode in modes]
     if len(set(times)) < len(times):
         raise InputError(f"task {name}: two of its modes take the same time but need different amounts; an instance can contain only one of these modes; remove the other mode from the model")
-    _refuse(0 in times, f"task {name}: a duration of zero")
+    if 0 in times:
+        # The fastest mode needs no time. Its amounts do not matter, because nothing is held for no time.
+        return Job(name, time=0).document()
     needs: dict[str, list[int]] = {}
     for number, mode in enumerate(modes):
         for resource, amount in _held(mode, data).items():

@@ -169,3 +169,21 @@ def test_generators_follow_their_seed() -> None:
         assert draw(1).to_json() != draw(2).to_json(), kind
     with pytest.raises(m.InputError, match="family"):
         m.generate.moldable(jobs=3, processors=2, family="none")
+
+
+def test_milestones_are_removed_and_their_arcs_joined() -> None:
+    jobs = [m.Job("a", time=3), m.Job("b", time=4), m.Job("gate", time=0, after=["a", "b"]), m.Job("c", time=5, after="gate")]
+    with pytest.warns(UserWarning, match=r"1 jobs? \(gate\) takes no time and was removed"):
+        instance = m.Instance(processors=2, jobs=jobs)
+    assert list(instance.jobs["name"]) == ["a", "b", "c"] and m.plan(instance, "list").makespan == 9
+    tasks = [m.Job("source", time=0), m.Job("x", time=2), m.Job("mid", time=[0]), m.Job("y", time=3), m.Job("sink", time="0s")]
+    edges = [("source", "x"), ("x", "mid"), ("mid", "y"), ("y", "sink")]
+    with pytest.warns(UserWarning, match="3 tasks"):
+        instance = m.Instance(processors=2, jobs=[m.Job("g", graph=m.Graph(tasks, edges))])
+    assert instance.task_count == 2 and m.plan(instance, "list").makespan == 5
+    with pytest.warns(UserWarning, match="removed"):
+        assert m.Instance(processors=1, jobs=[m.Job("a", time=1), m.Job("g", graph=m.Graph([m.Job("z", time=0)]))]).task_count == 1
+    with pytest.raises(m.InputError, match="takes no time and is removed as a milestone, but it states `deadline`"):
+        m.Instance(processors=1, jobs=[m.Job("a", time=0, deadline=3)])
+    with pytest.raises(m.InputError, match="waits for itself"):
+        m.Instance(processors=1, jobs=[m.Job("a", time=0, after="b"), m.Job("b", time=0, after="a")])

@@ -1,4 +1,4 @@
-//! Bounds on lateness from the jobs with early deadlines.
+//! Bounds on tardiness from the jobs with early deadlines.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use super::error::unproved;
 use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use makespan_core::{Instance, JobId, Objective, Time};
 
-/// A bound on lateness from the early jobs: the jobs with deadlines up to `due`. The inner proof is for a smaller
+/// A bound on tardiness from the early jobs: the jobs with deadlines up to `due`. The inner proof is for a smaller
 /// instance ([`DueBy::part`]). For a bound on the weighted completion, the smaller instance consists of the early jobs.
 /// For a bound on the makespan, it also contains their predecessors. In the whole instance, the other jobs can only
 /// delay the early jobs.
 ///
 /// Suppose that the early jobs and their predecessors cannot all end before M. A predecessor ends before the early job
-/// that waits for it. So one of the early jobs ends at M or later. The lateness of this job is at least M minus `due`.
-/// So a bound on the makespan yields a bound on the largest lateness.
+/// that waits for it. So one of the early jobs ends at M or later. The tardiness of this job is at least M minus `due`.
+/// So a bound on the makespan yields a bound on the largest tardiness.
 ///
-/// For each early job, multiply the deadline by the weight. The weighted lateness of the early jobs is at least their
+/// For each early job, multiply the deadline by the weight. The weighted tardiness of the early jobs is at least their
 /// weighted completion minus the sum of these products. So a bound on the weighted completion of the early jobs yields
-/// a bound on the weighted lateness.
+/// a bound on the weighted tardiness.
 ///
-/// A bound on the makespan also yields a bound on the weighted lateness: the minimum weight of an early job,
-/// multiplied by the bound on the largest lateness.
+/// A bound on the makespan also yields a bound on the weighted tardiness: the minimum weight of an early job,
+/// multiplied by the bound on the largest tardiness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueBy {
     /// The latest deadline of the early jobs: the bound includes only jobs with deadlines up to this instant.
@@ -47,14 +47,14 @@ impl Kind for DueBy {
             return Ok(Value::Integer(0));
         }
         let latest = || {
-            let part = Self::part(instance, self.due, Objective::MaxLateness);
+            let part = Self::part(instance, self.due, Objective::MaxTardiness);
             let end = self.proof.proves(Objective::Makespan, &part)?.integer();
             Ok((end - i128::from(self.due.ticks())).max(0))
         };
-        if objective == Objective::MaxLateness {
+        if objective == Objective::MaxTardiness {
             return latest().map(Value::Integer);
         }
-        // The weighted lateness is at least the minimum weight of the early jobs, multiplied by the largest lateness.
+        // The weighted tardiness is at least the minimum weight of the early jobs, multiplied by the largest tardiness.
         let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
         let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
         let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
@@ -73,17 +73,17 @@ impl DueBy {
     /// be one of [`Objective::OF_DEADLINES`].
     pub const fn objective(objective: Objective) -> Objective {
         match objective {
-            Objective::MaxLateness => Objective::Makespan,
+            Objective::MaxTardiness => Objective::Makespan,
             _ => Objective::WeightedCompletion,
         }
     }
 
     /// Returns the instance that consists of the jobs with deadlines up to `due`. If `objective` is the largest
-    /// lateness, the instance also contains the predecessors of these jobs.
+    /// tardiness, the instance also contains the predecessors of these jobs.
     pub fn part(instance: &Instance, due: Time, objective: Objective) -> Instance {
         let mut wanted = vec![false; instance.jobs().len()];
         Self::early(instance, due).iter().for_each(|id| wanted[id.index()] = true);
-        if objective == Objective::MaxLateness {
+        if objective == Objective::MaxTardiness {
             for id in instance.jobs_in_order().into_iter().rev().filter(|_| instance.has_edges_between_jobs()) {
                 if wanted[id.index()] {
                     instance.job(id).waits_for().iter().for_each(|before| wanted[before.index()] = true);

@@ -55,11 +55,11 @@ pub fn time_grid(instance: &Instance) -> i64 {
 }
 
 /// Returns the largest number of ticks that divides all values of an objective on the grid ([`time_grid`]), apart from
-/// weights: for a lateness, the largest number that divides the grid and all deadlines, and otherwise the grid.
+/// weights: for a tardiness, the largest number that divides the grid and all deadlines, and otherwise the grid.
 pub fn value_grid(instance: &Instance, objective: Objective) -> i64 {
     let mut grid = Divisor(time_grid(instance));
     let dues = instance.jobs().iter().filter_map(|job| job.deadline);
-    dues.filter(|_| objective.is_lateness()).for_each(|due| grid.add(due));
+    dues.filter(|_| objective.is_tardiness()).for_each(|due| grid.add(due));
     grid.0
 }
 
@@ -143,7 +143,8 @@ fn add_transfers(instance: &Instance, grid: &mut Divisor) {
 /// the greatest common divisor of the weights.
 pub(super) fn rounded(objective: Objective, value: Value, instance: &Instance) -> Result<Value, CertificateError> {
     let (Value::Integer(least), Some(shape)) = (&value, objective.shape()) else { return Ok(value) };
-    if *least <= 0 {
+    // Penalties between two points of the grid may have any value.
+    if *least <= 0 || shape.is_penalty() {
         return Ok(value);
     }
     let weights = instance.jobs().iter().map(|job| shape.cost(job).weight);
@@ -241,10 +242,10 @@ mod tests {
         let round = |objective, value: i128| rounded(objective, value.into(), &instance).unwrap().integer();
         assert_eq!([1, 30, 31, 0, -5].map(|value| round(Objective::Makespan, value)), [30, 30, 60, 0, -5]);
         assert_eq!(round(Objective::WeightedCompletion, 1), 30 * 300_000);
-        assert_eq!(round(Objective::MaxLateness, 6), 10, "a multiple of 5");
+        assert_eq!(round(Objective::MaxTardiness, 6), 10, "a multiple of 5");
         // The greatest common divisor of the grid (30) and the deadlines (75 and 80) is 5. Only job a has both a
         // weight and a deadline.
-        assert_eq!(round(Objective::WeightedLateness, 3_000_001), 6_000_000);
+        assert_eq!(round(Objective::WeightedTardiness, 3_000_001), 6_000_000);
         // If the mean is at least 50.001 ticks, the sum is at least 150.003 ticks. The next multiple of the grid is
         // 180 ticks.
         assert_eq!([50_000, 50_001, 1].map(|value| round(Objective::MeanFlow, value)), [50_000, 60_000, 10_000]);

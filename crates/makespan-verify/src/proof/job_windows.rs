@@ -30,7 +30,7 @@ impl JobWindows {
 
 impl Kind for JobWindows {
     fn objectives(&self) -> &'static [Objective] {
-        &Objective::OF_JOBS
+        &Objective::OF_JOB_ENDS
     }
 
     fn scope(&self) -> Scope {

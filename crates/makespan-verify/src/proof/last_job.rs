@@ -14,8 +14,8 @@ use makespan_core::{Instance, JobId, Objective};
 /// ([`super::Paths`]). In any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is
 /// at least `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can end
 /// last. A job cannot end last if another job waits for it. The bound on the mean flow uses the flow time of each job
-/// instead of its weighted end. The bounds on lateness use the lateness of each job. A job without a deadline is never
-/// late.
+/// instead of its weighted end. The bounds on tardiness use the tardiness of each job. A job without a deadline is never
+/// late. The bounds on penalties use the penalty of each job, multiplied by its weight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
     /// Proof of a bound on the makespan of the instance.
@@ -24,7 +24,7 @@ pub struct LastJob {
 
 impl Kind for LastJob {
     fn objectives(&self) -> &'static [Objective] {
-        &Objective::OF_JOBS
+        &Objective::OF_JOB_ENDS
     }
 
     fn scope(&self) -> Scope {
@@ -102,10 +102,10 @@ mod tests {
         // the sum by 6. If the job of weight 3 ends last, this job ends 4 s later and increases the sum by 12.
         assert_eq!(value(Objective::WeightedCompletion), ticks(22 + 6) * 1_000_000);
         assert_eq!(value(Objective::MeanFlow), mean(ticks(10 + 4), 2));
-        // The lateness of job b is always at least 6 s - 5 s = 1 s. If job a ends last, the lateness of job a is at
+        // The tardiness of job b is always at least 6 s - 5 s = 1 s. If job a ends last, the tardiness of job a is at
         // least 10 s - 9 s = 1 s.
-        assert_eq!(value(Objective::MaxLateness), ticks(1));
-        assert_eq!(value(Objective::WeightedLateness), ticks(3 + 1) * 1_000_000);
+        assert_eq!(value(Objective::MaxTardiness), ticks(1));
+        assert_eq!(value(Objective::WeightedTardiness), ticks(3 + 1) * 1_000_000);
     }
 
     #[test]

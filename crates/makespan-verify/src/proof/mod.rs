@@ -11,6 +11,7 @@ mod capacity;
 mod choices;
 mod cost_prices;
 mod deductions;
+mod derived;
 mod dual_feasible;
 mod due_by;
 mod error;
@@ -51,6 +52,7 @@ pub use alone::Alone;
 pub use bound::Bound;
 pub use cost_prices::CostPrices;
 pub use deductions::{Deductions, LimitedAmount, Reason, Step};
+pub use derived::Derived;
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use due_by::DueBy;
 pub use error::CertificateError;
@@ -117,8 +119,10 @@ pub enum Proof {
     Deductions(Deductions),
     /// A value that is refuted by the nogoods of a complete search.
     Refutation(Refutation),
-    /// A bound on lateness from the jobs with early deadlines.
+    /// A bound on tardiness from the jobs with early deadlines.
     DueBy(DueBy),
+    /// A bound on a derived objective, such as the maximum lateness, from a bound on its base.
+    Derived(Derived),
     /// A bound that follows from a bound on the makespan, because some job ends at the makespan.
     LastJob(LastJob),
     /// The minimum cost of every task. If the proof has a horizon, it also contains prices of processors and of the
@@ -169,6 +173,9 @@ impl Proof {
             Self::Deductions(proof) => (proof, "deductions", "deductions that rule out an earlier end"),
             Self::Refutation(proof) => (proof, "refutation", "a complete search that found no smaller value"),
             Self::DueBy(proof) => (proof, "due_by", "the jobs with early deadlines"),
+            Self::Derived(proof) => {
+                (proof, "derived", "a bound on another objective with changed due dates or weights")
+            }
             Self::LastJob(proof) => {
                 (proof, "last_job", "the last job, which cannot end before the bound on the makespan")
             }

@@ -15,7 +15,7 @@ pub struct Paths {}
 
 impl Kind for Paths {
     fn objectives(&self) -> &'static [Objective] {
-        &Objective::OF_TIME
+        &Objective::OF_ENDS
     }
 
     fn scope(&self) -> Scope {
@@ -33,7 +33,7 @@ pub(super) fn earliest_ends(instance: &Instance) -> Vec<(JobId, i128)> {
     instance.ids().map(|id| (id, spans.completion(instance, id))).collect()
 }
 
-/// Returns the proven value of an objective of [`Objective::OF_TIME`] under the condition that each job ends at or
+/// Returns the proven value of an objective of [`Objective::OF_ENDS`] under the condition that each job ends at or
 /// after its instant in `ends`.
 pub(super) fn of_completions(
     objective: Objective,

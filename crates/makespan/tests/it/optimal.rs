@@ -202,7 +202,7 @@ impl Tiny {
         let sums = [Objective::WeightedCompletion, Objective::MeanFlow];
         let weighed = self.jobs.iter().any(|job| job.weight > 0);
         let sums = sums.into_iter().filter(|&sum| self.kind != Kind::Bag && (sum == Objective::MeanFlow || weighed));
-        let late = self.jobs.iter().any(|job| job.deadline.is_some()).then_some(Objective::MaxLateness);
+        let late = self.jobs.iter().any(|job| job.deadline.is_some()).then_some(Objective::MaxTardiness);
         [Objective::Makespan].into_iter().chain(late).chain(sums).collect()
     }
 }

@@ -153,7 +153,7 @@ fn proved_and_large_plans_have_no_such_remark() {
         ]
     "#;
     assert_eq!(remark(consumable, "objective=weighted-completion,steps=200"), None);
-    assert_eq!(remark(&rigid(8), "objective=weighted-lateness,steps=200"), None);
+    assert_eq!(remark(&rigid(8), "objective=weighted-tardiness,steps=200"), None);
     assert_eq!(remark(&rigid(3), "objective=makespan,steps=200"), None);
     assert_eq!(remark(&rigid(61), "objective=weighted-completion,steps=20"), None);
     // A front has two objectives, so there is no remark about a single objective.

@@ -10,7 +10,7 @@ mod transfer_times;
 
 use std::ops::Range;
 
-use makespan_core::{Dependence, Instance, JobId, Placement, Platform, ProcSet, Schedule, TaskId, Time};
+use makespan_core::{Dependence, EndPenalty, Instance, JobId, Placement, Platform, ProcSet, Schedule, TaskId, Time};
 
 use crate::kernel::index_type;
 pub use transfer_times::TransferTimes;
@@ -37,6 +37,7 @@ pub struct GraphProblem {
     release: Vec<i64>,
     /// The deadline of each job, if it has one.
     dues: Vec<Option<i64>>,
+    penalties: Vec<Option<EndPenalty>>,
     /// The tasks in topological order.
     order: Vec<u32>,
     incoming: Neighbours,
@@ -162,6 +163,7 @@ impl GraphProblem {
             job_of: instance.task_ids().map(|task| instance.job_id(task)).collect(),
             release: instance.task_ids().map(|task| instance.release(task).ticks()).collect(),
             dues: instance.jobs().iter().map(|job| job.deadline.map(Time::ticks)).collect(),
+            penalties: instance.jobs().iter().map(|job| job.penalty.clone()).collect(),
             order: instance.in_order().map(|task| task.0 as u32).collect(),
             incoming: Neighbours::new(instance, |task| instance.incoming_edges(task), |edge| edge.from),
             outgoing: Neighbours::new(instance, |task| instance.outgoing_edges(task), |edge| edge.to),
@@ -214,6 +216,11 @@ impl GraphProblem {
     /// Returns the deadline of the job of a task.
     pub fn due(&self, task: u32) -> Option<i64> {
         self.dues[self.job_of[task as usize].index()]
+    }
+
+    /// Returns the penalty of each job.
+    pub fn penalties(&self) -> &[Option<EndPenalty>] {
+        &self.penalties
     }
 
     /// Returns the deadline of each job.

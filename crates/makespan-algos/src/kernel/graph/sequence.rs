@@ -1,7 +1,7 @@
 //! A schedule as an order of the tasks and a processor for each task. After a change, evaluation begins at the first
 //! changed position.
 
-use makespan_core::{FreeTime, Objective};
+use makespan_core::{EndPenalty, FreeTime, Objective};
 
 use super::placing::calendars;
 use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
@@ -63,10 +63,19 @@ struct PlacedTasks {
 enum Goal {
     Makespan,
     /// The sum over all jobs of weight times end, plus `price` for each tick of the makespan after `limit`. If there
-    /// are dues (deadlines), the lateness of a job replaces its end.
+    /// are dues (deadlines), the tardiness of a job replaces its end.
     Ends {
         weights: Vec<f64>,
         dues: Vec<i64>,
+        limit: i64,
+        price: f64,
+    },
+    /// The sum or the maximum over all jobs of weight times penalty, plus `price` for each tick of the makespan after
+    /// `limit`.
+    Penalties {
+        weights: Vec<f64>,
+        penalties: Vec<Option<EndPenalty>>,
+        is_sum: bool,
         limit: i64,
         price: f64,
     },
@@ -76,7 +85,7 @@ enum Goal {
         behind: Vec<i64>,
         limit: i64,
     },
-    /// The sum of the lateness of all jobs.
+    /// The sum of the tardiness of all jobs.
     Late {
         /// The due of each job.
         dues: Vec<i64>,
@@ -96,8 +105,8 @@ impl Goal {
         Self::Ends { weights, dues, limit, price }
     }
 
-    /// Returns a lower bound on the value. The bound follows from the end of one task. [`Goal::Ends`] has no such
-    /// bound.
+    /// Returns a lower bound on the value. The bound follows from the end of one task. [`Goal::Ends`] and
+    /// [`Goal::Penalties`] have no such bound.
     fn pressing(&self, task: u32, end: i64) -> i64 {
         match self {
             Self::Late { behind, .. } | Self::Latest { behind, .. } => end + behind[task as usize],
@@ -136,13 +145,19 @@ impl<'a> Sequence<'a> {
     pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: SequenceSolution) -> Self {
         let goal = match objective.of_jobs() {
             None => Goal::Makespan,
+            Some(shape) if shape.is_penalty() => {
+                let (penalties, weights) = (problem.penalties().to_vec(), weights.to_vec());
+                // One tick after the limit costs more than the largest penalty in the search.
+                let price = 1e12 * weights.iter().sum::<f64>();
+                Goal::Penalties { weights, penalties, is_sum: shape.is_sum, limit: i64::MAX, price }
+            }
             Some(shape) if !shape.is_sum => {
                 let dues: Vec<i64> = problem.dues().iter().map(|due| due.unwrap_or(NO_DUE)).collect();
                 Goal::Latest { behind: behind(problem, &dues), limit: i64::MAX }
             }
             Some(shape) => {
                 let weights = if shape.is_weighted() { weights } else { &vec![1.0; weights.len()] };
-                if shape.is_lateness() {
+                if shape.is_tardiness() {
                     let due = |(due, weight): (&Option<i64>, &f64)| due.map_or((0.0, 0), |due| (*weight, due));
                     let (weights, dues) = problem.dues().iter().zip(weights).map(due).unzip();
                     Goal::after(weights, dues, i64::MAX)
@@ -155,10 +170,10 @@ impl<'a> Sequence<'a> {
     }
 
     /// Adds a penalty for each tick of the makespan after `most`. For a sum over jobs, the penalty is twice the sum of
-    /// all weights. For the maximum lateness, the penalty is two ticks. Other goals do not change.
+    /// all weights. For the maximum tardiness, the penalty is two ticks. Other goals do not change.
     #[must_use]
     pub fn within(mut self, most: i64) -> Self {
-        if let Goal::Ends { limit, .. } | Goal::Latest { limit, .. } = &mut self.goal {
+        if let Goal::Ends { limit, .. } | Goal::Penalties { limit, .. } | Goal::Latest { limit, .. } = &mut self.goal {
             *limit = most;
             self.value = self.evaluate(0, f64::INFINITY).unwrap_or(f64::INFINITY);
             self.accept(0);
@@ -166,7 +181,7 @@ impl<'a> Sequence<'a> {
         self
     }
 
-    /// Returns the sequence `solution`, evaluated by the total lateness of all jobs after `dues`.
+    /// Returns the sequence `solution`, evaluated by the total tardiness of all jobs after `dues`.
     pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: SequenceSolution) -> Self {
         let behind = behind(problem, dues);
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
@@ -229,7 +244,7 @@ impl<'a> Sequence<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Returns the number of late jobs in the last accepted evaluation. If the goal is not the total lateness, returns
+    /// Returns the number of late jobs in the last accepted evaluation. If the goal is not the total tardiness, returns
     /// 0.
     pub fn late_jobs(&mut self) -> usize {
         self.job_ends.fill(0);
@@ -304,7 +319,7 @@ impl<'a> Sequence<'a> {
         let processors = self.free.len();
         self.free.copy_from_slice(&self.kept[block * processors..][..processors]);
         let mut latest = self.latest[block];
-        let presses = !matches!(self.goal, Goal::Ends { .. });
+        let presses = !matches!(self.goal, Goal::Ends { .. } | Goal::Penalties { .. });
         for place in block * self.stride..self.order.len() {
             let task = self.order[place];
             let (processor, end) = self.place(task);
@@ -342,9 +357,17 @@ impl<'a> Sequence<'a> {
                 let after = ends.zip(dues).map(|(end, due)| (end - due).max(0) as f64);
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
+            Goal::Penalties { weights, penalties, is_sum, limit, price } => {
+                let late = latest.saturating_sub(*limit).max(0) as f64 * price;
+                let cost = |((weight, penalty), &end): ((&f64, &Option<EndPenalty>), &i64)| {
+                    penalty.as_ref().map_or(0.0, |penalty| weight * penalty.millionths(end.into()) as f64)
+                };
+                let costs = weights.iter().zip(penalties).zip(ends).map(cost);
+                late + if *is_sum { costs.sum::<f64>() } else { costs.fold(0.0, f64::max) }
+            }
             Goal::Latest { limit, .. } => {
-                // Each tick of the makespan after the limit costs two, because it saves at most one tick of lateness.
-                // If all jobs are in time, the lateness is zero.
+                // Each tick of the makespan after the limit costs two, because it saves at most one tick of tardiness.
+                // If all jobs are in time, the tardiness is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),

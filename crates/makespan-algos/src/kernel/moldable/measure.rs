@@ -1,6 +1,6 @@
 //! The value of a complete or partial schedule.
 
-use makespan_core::{EndCost, Objective};
+use makespan_core::{EndCost, EndPenalty, Objective};
 
 use super::MoldableProblem;
 
@@ -19,11 +19,13 @@ pub struct Measure {
     limit: i64,
 }
 
-/// The cost of a group: `weight` for each tick from `from` to the last end in the group.
-#[derive(Clone, Copy, Debug)]
+/// The cost of a group: `weight` for each tick from `from` to the last end in the group, or `weight` multiplied by a
+/// penalty of this end.
+#[derive(Clone, Debug)]
 struct Group {
     weight: f64,
     from: i64,
+    penalty: Option<EndPenalty>,
 }
 
 /// The value of a partial schedule. This value never decreases when a task is added.
@@ -44,11 +46,16 @@ impl Measure {
         let instance = problem.instance();
         let limit = limit.unwrap_or(i64::MAX);
         let Some(shape) = objective.of_jobs() else {
-            let groups = vec![Group { weight: 1.0, from: 0 }];
+            let groups = vec![Group { weight: 1.0, from: 0, penalty: None }];
             return Self { groups, group_of: Vec::new(), is_sum: false, limit };
         };
         let costs = instance.jobs().iter().map(|job| shape.cost(job));
-        let groups = costs.map(|EndCost { weight, from, .. }| Group { weight: weight as f64, from }).collect();
+        let group = |EndCost { weight, from, penalty, .. }: EndCost<'_>| Group {
+            weight: weight as f64,
+            from,
+            penalty: penalty.cloned(),
+        };
+        let groups = costs.map(group).collect();
         let group_of = (0..problem.tasks() as u32).map(|task| problem.job_of(task).0).collect();
         Self { groups, group_of, is_sum: shape.is_sum, limit }
     }
@@ -71,7 +78,10 @@ impl Measure {
 
     /// Returns the cost of a group that ends at `end`.
     pub fn cost(&self, group: usize, end: i64) -> f64 {
-        let Group { weight, from } = self.groups[group];
+        let Group { weight, from, ref penalty } = self.groups[group];
+        if let Some(penalty) = penalty {
+            return weight * penalty.millionths(end.into()) as f64;
+        }
         weight * end.saturating_sub(from).max(0) as f64
     }
 

@@ -131,7 +131,7 @@ impl JobFlow {
         }
         self.keeper.project(view);
         let all: Vec<JobId> = planned.into_iter().collect();
-        let (mut least, late) = self.lateness(&all, view);
+        let (mut least, late) = self.tardiness(&all, view);
         if late.is_empty() {
             return;
         }
@@ -145,7 +145,7 @@ impl JobFlow {
             self.release(|job| order.contains(&job) || untouched.contains(&job), view);
             order.iter().for_each(|&job| self.plan_rest(job, view));
             self.plan(&untouched, view, decisions);
-            let (weight, _) = self.lateness(&all, view);
+            let (weight, _) = self.tardiness(&all, view);
             if weight < least {
                 least = weight;
             } else {
@@ -158,7 +158,7 @@ impl JobFlow {
 
     /// Returns the weight and the number of late jobs for each priority, beginning with the highest. Also returns the
     /// late jobs.
-    fn lateness(&self, jobs: &[JobId], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<JobId>) {
+    fn tardiness(&self, jobs: &[JobId], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<JobId>) {
         let ends = self.ends(view);
         let mut by_priority: BTreeMap<Reverse<i32>, (i128, usize)> = BTreeMap::new();
         let mut all = Vec::new();

@@ -20,8 +20,8 @@ pub(super) struct Annealing<'a> {
     value: f64,
     /// Starts of the tasks in the last evaluation, in ticks.
     starts: Vec<i64>,
-    /// The lateness of each task in the current solution, if the maximum lateness is minimised.
-    lateness: Vec<i64>,
+    /// The tardiness of each task in the current solution, if the maximum tardiness is minimised.
+    tardiness: Vec<i64>,
     /// The ends of the tasks in the current solution. The ends are used if jobs are parts of larger jobs, such as tasks
     /// of a bag.
     ends: Vec<i64>,
@@ -30,7 +30,7 @@ pub(super) struct Annealing<'a> {
     peaks: Vec<i64>,
     best: RankedSolution,
     random: ChaCha8Rng,
-    /// A proven bound in ticks. If the maximum lateness is minimised, the bound is on the maximum lateness, otherwise
+    /// A proven bound in ticks. If the maximum tardiness is minimised, the bound is on the maximum tardiness, otherwise
     /// on the makespan.
     floor: i64,
     /// The mean cost of a task in the first solution.
@@ -121,7 +121,7 @@ impl<'a> Annealing<'a> {
             present: solution,
             value: f64::INFINITY,
             starts: vec![0; choices.tasks()],
-            lateness: vec![0; choices.tasks()],
+            tardiness: vec![0; choices.tasks()],
             ends: vec![0; choices.tasks()],
             peaks: Vec::new(),
             best,
@@ -223,7 +223,7 @@ impl<'a> Annealing<'a> {
         self.accept(first);
         self.value = value;
         let improved = self.keep(first);
-        if improved && self.goal.is_max_lateness() {
+        if improved && self.goal.is_max_tardiness() {
             self.aim();
         }
         // From time to time, sort the order by the starts. An exchange of neighbours in the order then exchanges
@@ -282,7 +282,7 @@ impl<'a> Annealing<'a> {
 
     /// Sets the target of the search to a value below the best solution.
     fn aim(&mut self) {
-        let best = if self.goal.is_max_lateness() && self.best.rank.is_finite() {
+        let best = if self.goal.is_max_tardiness() && self.best.rank.is_finite() {
             self.best.rank as i64
         } else {
             self.best.makespan
@@ -290,17 +290,18 @@ impl<'a> Annealing<'a> {
         self.goal.aim(best, self.floor);
     }
 
-    /// Returns the maximum lateness of the current solution, or 0 if another objective is minimised. The last
+    /// Returns the maximum tardiness of the current solution, or 0 if another objective is minimised. The last
     /// evaluation began at position `from`.
     fn latest(&mut self, from: usize) -> i64 {
-        if !self.goal.is_max_lateness() {
+        if !self.goal.is_max_tardiness() {
             return 0;
         }
         for &task in &self.present.order[from..] {
             let choice = self.choices.of(task)[self.present.chosen[task as usize] as usize];
-            self.lateness[task as usize] = self.goal.lateness(task as usize, self.starts[task as usize] + choice.time);
+            self.tardiness[task as usize] =
+                self.goal.tardiness(task as usize, self.starts[task as usize] + choice.time);
         }
-        self.lateness.iter().copied().max().unwrap_or(0)
+        self.tardiness.iter().copied().max().unwrap_or(0)
     }
 
     /// If the current solution is the best so far, stores it and returns true. The last evaluation began at position

@@ -15,10 +15,10 @@ use crate::kernel::serial::SerialRequest;
 /// limit, and falls while they keep the limit, so that the search stays near the limit. Schedules that exceed the limit
 /// rank after all schedules that keep it.
 ///
-/// The weighted lateness is also a sum. Tasks that end by their deadlines cost nothing.
+/// The weighted tardiness is also a sum. Tasks that end by their deadlines cost nothing.
 ///
-/// For the maximum lateness, as for the makespan, a good schedule and most schedules near it have the same value. So
-/// every deadline is shifted by a target that is below the best maximum lateness. The search minimises the area of the
+/// For the maximum tardiness, as for the makespan, a good schedule and most schedules near it have the same value. So
+/// every deadline is shifted by a target that is below the best maximum tardiness. The search minimises the area of the
 /// tasks after their shifted deadlines.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
@@ -30,18 +30,18 @@ pub(crate) struct Goal<'a> {
     weights: Vec<f64>,
     /// The sum, over all tasks, of the weight of the task times its shortest run time.
     runs: f64,
-    /// The earliest possible end of each task, in ticks, or its deadline if lateness is minimised. Only the time after
+    /// The earliest possible end of each task, in ticks, or its deadline if tardiness is minimised. Only the time after
     /// this instant has a cost. If earlier time also had a cost, the large costs of heavy or late tasks would hide
     /// small differences between schedules.
     earliest: Vec<i64>,
-    /// The target of the maximum lateness, in ticks. If a task ends later than its deadline plus this time, each of its
-    /// processors costs `lateness_price` for each later tick.
+    /// The target of the maximum tardiness, in ticks. If a task ends later than its deadline plus this time, each of its
+    /// processors costs `tardiness_price` for each later tick.
     late_from: i64,
     /// The instant from which each busy processor costs `price` for each tick.
     after: i64,
     price: f64,
     first_price: f64,
-    lateness_price: f64,
+    tardiness_price: f64,
     /// The cost of one processor for one tick at any instant. This cost represents the delay of tasks that have not
     /// arrived yet.
     area_price: f64,
@@ -110,7 +110,7 @@ impl<'a> Goal<'a> {
         let (makespan_at_most, multiple) = limit.unzip();
         let sum = objective.shape().filter(|shape| shape.is_sum);
         let weight = |wish: &GoalTask| match sum {
-            Some(shape) if !shape.is_lateness() || wish.deadline.is_some() => {
+            Some(shape) if !shape.is_tardiness() || wish.deadline.is_some() => {
                 if shape.is_weighted() {
                     wish.weight
                 } else {
@@ -120,7 +120,7 @@ impl<'a> Goal<'a> {
             _ => 0.0,
         };
         let earliest = |wish: &GoalTask| match wish.deadline {
-            _ if !objective.is_lateness() => wish.alone,
+            _ if !objective.is_tardiness() => wish.alone,
             // A task without a deadline is never late, even if it is a part of a whole with a weight.
             None => i64::MAX / 4,
             Some(due) if sum.is_some() => wish.alone.max(due),
@@ -151,7 +151,7 @@ impl<'a> Goal<'a> {
             after: makespan_at_most.unwrap_or(i64::MAX),
             price,
             first_price: price,
-            lateness_price: 1.0 / processors,
+            tardiness_price: 1.0 / processors,
             area_price: 0.0,
             makespan_at_most,
         }
@@ -162,33 +162,33 @@ impl<'a> Goal<'a> {
         Self { area_price, ..self }
     }
 
-    /// Sets a target between the proven bound `floor` and `makespan`, the best makespan or the best maximum lateness.
+    /// Sets a target between the proven bound `floor` and `makespan`, the best makespan or the best maximum tardiness.
     pub(super) fn aim(&mut self, makespan: i64, floor: i64) {
         if self.is_makespan() {
             self.after = floor + ((makespan - floor).max(0) as f64 * TARGET) as i64;
         }
-        if self.is_max_lateness() {
+        if self.is_max_tardiness() {
             self.late_from = floor + ((makespan - floor).max(0) as f64 * TARGET) as i64;
         }
     }
 
-    /// Returns whether the maximum lateness is the only objective.
-    pub(super) fn is_max_lateness(&self) -> bool {
-        self.objective == Objective::MaxLateness
+    /// Returns whether the maximum tardiness is the only objective.
+    pub(super) fn is_max_tardiness(&self) -> bool {
+        self.objective == Objective::MaxTardiness
     }
 
-    /// Returns the lateness of a task that ends at `end`.
-    pub(super) fn lateness(&self, task: usize, end: i64) -> i64 {
+    /// Returns the tardiness of a task that ends at `end`.
+    pub(super) fn tardiness(&self, task: usize, end: i64) -> i64 {
         (end - self.earliest[task]).max(0)
     }
 
     /// Returns whether a schedule is proved to be optimal. `floor` is a proven bound on the makespan or on the maximum
-    /// lateness.
+    /// tardiness.
     pub(super) fn is_best(&self, rank: f64, makespan: i64, floor: i64) -> bool {
         match self.objective {
             Objective::Makespan => makespan <= floor,
-            Objective::MaxLateness => rank <= floor as f64,
-            objective => objective.is_lateness() && rank <= 0.0,
+            Objective::MaxTardiness => rank <= floor as f64,
+            objective => objective.is_tardiness() && rank <= 0.0,
         }
     }
 
@@ -225,8 +225,8 @@ impl<'a> Goal<'a> {
         let late = if end > self.after { (end - self.after) as f64 * processors * self.price } else { 0.0 };
         let held = self.area_price * processors * request.duration as f64;
         let after = (end - self.earliest[task as usize] - self.late_from).max(0);
-        if self.is_max_lateness() {
-            return after as f64 * processors * self.lateness_price + late + held;
+        if self.is_max_tardiness() {
+            return after as f64 * processors * self.tardiness_price + late + held;
         }
         let Some(wholes) = self.wholes else { return self.weights[task as usize] * after as f64 + late + held };
         let whole = wholes.of[task as usize] as usize;
@@ -254,7 +254,7 @@ impl<'a> Goal<'a> {
     /// Returns the mean cost of a task in a schedule with this value and makespan. The mean includes the cost of the
     /// shortest run times. Temperatures are multiples of this mean.
     pub(super) fn mean_cost(&self, tasks: usize, value: f64, makespan: i64) -> f64 {
-        let value = if self.is_max_lateness() { value + makespan as f64 } else { value };
+        let value = if self.is_max_tardiness() { value + makespan as f64 } else { value };
         (value + self.runs) / tasks.max(1) as f64
     }
 
@@ -263,13 +263,13 @@ impl<'a> Goal<'a> {
         if self.is_makespan() { costs + makespan as f64 } else { costs }
     }
 
-    /// Returns the rank of a schedule. A lower rank is better. If the maximum lateness is minimised, `latest` is the
-    /// maximum lateness of the schedule.
+    /// Returns the rank of a schedule. A lower rank is better. If the maximum tardiness is minimised, `latest` is the
+    /// maximum tardiness of the schedule.
     pub(super) fn rank(&self, value: f64, makespan: i64, latest: i64) -> f64 {
         match self.objective {
             _ if self.makespan_at_most.is_some_and(|most| makespan > most) => f64::INFINITY,
             Objective::Makespan => makespan as f64,
-            Objective::MaxLateness => latest as f64,
+            Objective::MaxTardiness => latest as f64,
             _ => value,
         }
     }

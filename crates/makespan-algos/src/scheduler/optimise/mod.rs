@@ -59,7 +59,7 @@ const CLOSED: &str = "processors are unavailable in too many different periods f
 /// completion of jobs with equal weights, are an assignment problem. If an exact solution takes at most about a second,
 /// the problem is solved exactly, with a proof ([`makespan_bounds::machines::positions`]). With different weights, the
 /// mapping is annealed, and each machine runs its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With
-/// release dates, later outages or a network, or if lateness is minimised, such jobs are planned as graphs of one task.
+/// release dates, later outages or a network, or if tardiness is minimised, such jobs are planned as graphs of one task.
 ///
 /// On equal processors, graphs of moldable tasks, and jobs that wait for jobs, are planned as lists with an allotment
 /// for each task ([`crate::kernel::moldable::ListSchedule`]). The lists are executed event by event and by serial
@@ -69,7 +69,7 @@ const CLOSED: &str = "processors are unavailable in too many different periods f
 ///
 /// The cost of graphs, and of sequential jobs, is minimised within their deadlines. The search begins with critical
 /// chains, HEFT and the prices of [`makespan_bounds::cost`]. The plan does not cost more than the variant that
-/// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least lateness, and
+/// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least tardiness, and
 /// a remark reports this.
 ///
 /// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for other jobs are planned as lists of
@@ -218,6 +218,12 @@ impl Scheduler for Optimise {
         of_flow.then(|| Box::new(weighted()) as Box<dyn Scheduler>)
     }
 
+    fn derived(&self) -> Option<(Objective, Box<dyn Scheduler>)> {
+        let Target::Objective(objective) = self.target else { return None };
+        let target = Target::Objective(objective.base()?);
+        Some((objective, Box::new(Self { target, ..self.clone() })))
+    }
+
     fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
         Some(Box::new(OfWholes { optimise: self.clone(), wholes }))
     }
@@ -249,16 +255,19 @@ impl Optimise {
         })
     }
 
-    /// Returns whether a lateness is minimised.
+    /// Returns whether a tardiness is minimised.
     fn is_of_deadlines(&self) -> bool {
-        matches!(self.target, Target::Objective(objective) if objective.is_lateness())
+        matches!(self.target, Target::Objective(objective) if objective.is_tardiness())
     }
 
     /// Returns whether the instance is planned on a packing. If so, the search itself checks that a packing supports
     /// the instance.
     fn is_packed(&self, instance: &Instance) -> bool {
         let other = [Objective::Cost, Objective::Throughput].map(Target::Objective);
-        !other.contains(&self.target) && packed::is_meant(instance)
+        // Only lists and mappings support penalties. The other searches expect costs that are linear in the ends.
+        let has_penalties = Objective::PENALTIES.map(Target::Objective).contains(&self.target);
+        !other.contains(&self.target)
+            && (packed::is_meant(instance) || has_penalties && instance.has_equal_processors())
     }
 
     /// Plans within the budget.
@@ -277,7 +286,8 @@ impl Optimise {
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
             // With release dates, later outages or a network, the instance is not a mapping problem. The jobs are then
             // planned as graphs of one task.
-            let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
+            let is_of_ends = matches!(self.target, Target::Objective(objective) if objective.needs_penalties());
+            let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() && !is_of_ends {
                 machines::optimise(self, instance, context)
             } else {
                 graph::GraphRun { instance, optimise: self }.minimise(context)

@@ -38,8 +38,8 @@ const FITS: f64 = 0.4;
 const SHORTEST: f64 = 0.2;
 /// The proofs of other reported bounds end after this fraction of the time limit.
 const TOLD: f64 = 0.35;
-/// Maximum fraction of the remaining time that the proof of a bound on lateness may take.
-const LATENESS: f64 = 0.15;
+/// Maximum fraction of the remaining time that the proof of a bound on tardiness may take.
+const TARDINESS: f64 = 0.15;
 /// The fraction of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its
 /// proof.
 const RESERVE: f64 = 0.02;
@@ -131,12 +131,12 @@ impl<'a> OptimiseRun<'a> {
         self.bounds.into_inner()
     }
 
-    /// If the objective is a lateness and has no bound yet, proves a bound on it. No other part of the search proves
-    /// bounds on lateness.
-    fn prove_lateness(&self, objective: Objective) {
+    /// If the objective is a tardiness and has no bound yet, proves a bound on it. No other part of the search proves
+    /// bounds on tardiness.
+    fn prove_tardiness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
-        if objective.is_lateness() && !self.bounds.borrow().iter().any(known) {
-            let bound = makespan_bounds::best_by(self.instance, objective, &self.portfolio.clock(LATENESS)).ok();
+        if objective.is_tardiness() && !self.bounds.borrow().iter().any(known) {
+            let bound = makespan_bounds::best_by(self.instance, objective, &self.portfolio.clock(TARDINESS)).ok();
             self.bounds.borrow_mut().extend(bound);
         }
     }
@@ -145,7 +145,7 @@ impl<'a> OptimiseRun<'a> {
     /// The result is at least as good as every schedule in `known` and every plan of the catalogue within the limit.
     pub(super) fn minimise(&self, task: SearchTask, known: &[Schedule]) -> SearchResult {
         let instance = self.instance;
-        self.prove_lateness(task.objective);
+        self.prove_tardiness(task.objective);
         // Prices and initial schedules do not depend on each other, so compute them at the same time.
         let made = self.plans.borrow_mut().take();
         let (priced, plans) = std::thread::scope(|scope| {
@@ -156,8 +156,8 @@ impl<'a> OptimiseRun<'a> {
             let priced = scope.spawn(move || match task.objective {
                 Objective::Makespan if !needs_other => None,
                 Objective::Makespan => prices_of(instance, Objective::WeightedCompletion, None, other),
-                // Prices prove no bound on lateness, but they suggest a schedule.
-                objective if objective.is_lateness() => {
+                // Prices prove no bound on tardiness, but they suggest a schedule.
+                objective if objective.is_tardiness() => {
                     prices_of(instance, Objective::WeightedCompletion, task.limit, other)
                 }
                 objective => prices_of(instance, objective, task.limit, prices),
@@ -246,17 +246,17 @@ impl<'a> OptimiseRun<'a> {
     /// Returns the best result of the searches as a schedule.
     fn anneal(&self, task: SearchTask, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
         let (portfolio, floor) = (&self.portfolio, self.floor.ticks());
-        let of_lateness = self
+        let of_tardiness = self
             .bounds
             .borrow()
             .iter()
-            .filter(|bound| bound.objective == Objective::MaxLateness)
+            .filter(|bound| bound.objective == Objective::MaxTardiness)
             .map(|bound| i64::try_from(bound.value.integer()).unwrap_or(0))
             .max()
             .unwrap_or(0);
         let Self { instance, choices, wholes, .. } = self;
         let wholes = wholes.as_ref();
-        let each = SharedSearchData { instance, choices, wholes, floor, of_lateness, task, first, priced };
+        let each = SharedSearchData { instance, choices, wholes, floor, of_tardiness, task, first, priced };
         let found = portfolio.each(|index| {
             let fits = task.course(portfolio, FITS, STEPS_A_FIT);
             each.search(index, portfolio.random(index), fits, task.course(portfolio, 1.0 - RESERVE, 1))
@@ -288,8 +288,8 @@ pub(super) struct SharedSearchData<'a> {
     wholes: Option<&'a NumberedWholes>,
     /// A proven bound on the makespan, in ticks.
     pub(super) floor: i64,
-    /// A proven bound on the maximum lateness, in ticks.
-    of_lateness: i64,
+    /// A proven bound on the maximum tardiness, in ticks.
+    of_tardiness: i64,
     task: SearchTask,
     /// The best known schedule.
     first: &'a Schedule,
@@ -309,7 +309,7 @@ impl SharedSearchData<'_> {
         let is_cool = !index.is_multiple_of(2);
         let Self { floor, task, first, priced, .. } = self;
         let mut solutions = vec![start::solution(self.choices, first)];
-        if task.objective.is_lateness() {
+        if task.objective.is_tardiness() {
             solutions.push(start::by_deadline(self.instance, &solutions[0]));
         }
         let enough = if task.objective == Objective::Makespan { Some(floor) } else { task.limit.map(Time::ticks) };
@@ -326,7 +326,7 @@ impl SharedSearchData<'_> {
             let limit = task.limit.map(|limit| (limit.ticks(), price));
             let mut goal = Goal::new(self.instance, task.objective, self.wholes, limit);
             let (reached, floor) = match task.objective {
-                Objective::MaxLateness => (task.objective.value(self.instance, first) as i64, self.of_lateness),
+                Objective::MaxTardiness => (task.objective.value(self.instance, first) as i64, self.of_tardiness),
                 _ => (first.makespan().ticks(), floor),
             };
             goal.aim(reached, floor);

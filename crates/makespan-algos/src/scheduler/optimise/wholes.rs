@@ -227,13 +227,13 @@ mod tests {
                 let schedule = start::schedule(&instance, &choices, &best.solution);
                 let none = wholes.value(objective, &instance, &Schedule::default());
                 let worth = wholes.value(objective, &instance, &schedule) - none;
-                // The cost of a whole begins at the earliest possible end of all its parts. The lateness of a whole
+                // The cost of a whole begins at the earliest possible end of all its parts. The tardiness of a whole
                 // begins at this end or at the deadline, whichever is later.
                 let mut earliest = vec![0; wholes.weights.len()];
                 for (job, &whole) in instance.simple_jobs().zip(&wholes.of) {
                     let alone = (job.release + job.profile().shortest()).ticks();
                     let due = job.deadline.map_or(0, Time::ticks);
-                    let from = if objective.is_lateness() { (alone - due).max(0) } else { alone };
+                    let from = if objective.is_tardiness() { (alone - due).max(0) } else { alone };
                     earliest[whole as usize] = from.max(earliest[whole as usize]);
                 }
                 let first: i128 = wholes.weights.iter().zip(earliest).map(|(&weight, at)| i128::from(weight) * i128::from(at)).sum();

@@ -1,7 +1,8 @@
 //! Small random instances of graphs.
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable, Weight,
+    Edge, EndPenalty, Graph, Instance, Job, Link, NamedTask, Node, Payload, PenaltyForm, Platform, ProcSet, Profile,
+    Time, Unavailable, Weight,
 };
 use proptest::prelude::*;
 
@@ -85,6 +86,12 @@ impl Draft {
         let tasks: Vec<NamedTask> = job.tasks.iter().enumerate().map(task).collect();
         let walltime = job.spare.map(|spare| self.least_walltime(&tasks) + ticks(spare));
         let deadline = job.deadline.map(|deadline| ticks(deadline.max(job.release)));
+        // With an even number of edges, ends after the deadline cost as much as in steps.
+        let penalty = deadline.and_then(|due| {
+            let form = if job.edges.len().is_multiple_of(2) { PenaltyForm::Steps } else { PenaltyForm::Linear };
+            EndPenalty::new(form, vec![(due, Weight::ONE), (due + ticks(5), Weight::from_millionths(3_000_000).ok()?)])
+                .ok()
+        });
         let mut edges: Vec<Edge> = Vec::new();
         for &(a, b, payload) in &job.edges {
             let (from, to) = ((a % tasks.len()).min(b % tasks.len()), (a % tasks.len()).max(b % tasks.len()));
@@ -101,11 +108,11 @@ impl Draft {
             // A job of one task may be written as a simple job.
             let profile = tasks[0].task.profile.clone();
             let plain = Job::new(name, profile).with_release(ticks(job.release)).with_weight(weight);
-            return Job { deadline, walltime, ..plain };
+            return Job { deadline, penalty, walltime, ..plain };
         }
         let graph = Graph::new(tasks, edges).unwrap();
         let compound = Job::compound(name, graph).with_release(ticks(job.release)).with_weight(weight);
-        Job { deadline, walltime, ..compound }
+        Job { deadline, penalty, walltime, ..compound }
     }
 
     /// Returns the longest time over all tasks, each on the node on which it is shortest.

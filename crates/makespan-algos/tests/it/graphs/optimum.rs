@@ -11,8 +11,8 @@
 use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, TaskId, Time};
 
 /// Returns the least values of [`Objective::OF_SCHEDULES`].
-pub fn optima(instance: &Instance) -> [i128; 6] {
-    let mut best = [i128::MAX; 6];
+pub fn optima(instance: &Instance) -> [i128; Objective::OF_SCHEDULES.len()] {
+    let mut best = [i128::MAX; Objective::OF_SCHEDULES.len()];
     each(instance, &mut |schedule| {
         for (best, objective) in best.iter_mut().zip(Objective::OF_SCHEDULES) {
             *best = (*best).min(objective.value(instance, &schedule));

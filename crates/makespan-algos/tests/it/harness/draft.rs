@@ -1,6 +1,8 @@
 //! Random small instances of every kind, stored as plain figures that proptest can shrink.
 
-use makespan_core::{Instance, Job, Node, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
+use makespan_core::{
+    EndPenalty, Instance, Job, Node, PenaltyForm, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight,
+};
 use proptest::prelude::*;
 
 /// An instance before it is built. Times are in units of `unit` ticks.
@@ -87,7 +89,11 @@ impl DraftJob {
             None => job,
         };
         let job = job.with_weight(Weight::from_millionths(self.weight).unwrap()).with_release(ticks(self.release));
-        Job { deadline: self.deadline.map(|deadline| ticks(deadline.max(self.release))), ..job }
+        let deadline = self.deadline.map(|deadline| ticks(deadline.max(self.release)));
+        let form = if self.release == 0 { PenaltyForm::Steps } else { PenaltyForm::Linear };
+        let points = |due| vec![(due, Weight::ZERO), (due + ticks(4), Weight::ONE), (due + ticks(8), Weight::ONE)];
+        let penalty = deadline.and_then(|due| EndPenalty::new(form, points(due)).ok());
+        Job { deadline, penalty, ..job }
     }
 }
 

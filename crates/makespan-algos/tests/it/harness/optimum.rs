@@ -28,7 +28,7 @@
 //!
 //! *Equal jobs* may swap their places in S, so only the first unplaced job among them is placed next.
 //!
-//! *Lateness* is the maximum or the sum of the times by which jobs end after their deadlines. The proof holds as for
+//! *Tardiness* is the maximum or the sum of the times by which jobs end after their deadlines. The proof holds as for
 //! the two objectives above.
 //!
 //! *Mean flow* is the sum of completions with all weights one. At the end, the sum of the releases is subtracted, and
@@ -247,11 +247,11 @@ impl Search {
         let value = match self.objective {
             Objective::Makespan => partial.value.max(i128::from(end)),
             Objective::WeightedCompletion | Objective::MeanFlow => partial.value + small.weight * i128::from(later),
-            Objective::MaxLateness => partial.value.max(small.late(end)),
-            Objective::WeightedLateness => {
+            Objective::MaxTardiness => partial.value.max(small.late(end)),
+            Objective::WeightedTardiness => {
                 partial.value + small.weight * (small.late(ends[small.job]) - small.late(ends[small.job] - later))
             }
-            Objective::Cost | Objective::Throughput => unreachable!("{NOT_OF_TIME}"),
+            _ => unreachable!("{NOT_OF_TIME}"),
         };
         Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, ends, value })
     }
@@ -261,12 +261,11 @@ impl Search {
         let left = || self.smith.iter().filter(|&&job| partial.left & (1 << job) != 0).map(|&job| &self.jobs[job]);
         let soonest = |small: &Small| i128::from(small.release.max(partial.last.0) + small.shortest);
         match self.objective {
-            Objective::Cost | Objective::Throughput => unreachable!("{NOT_OF_TIME}"),
-            Objective::MaxLateness => {
+            Objective::MaxTardiness => {
                 let late = |small: &Small| small.late(small.release.max(partial.last.0) + small.shortest);
                 partial.value.max(left().map(late).max().unwrap_or(0))
             }
-            Objective::WeightedLateness => {
+            Objective::WeightedTardiness => {
                 let mut ends = partial.ends.clone();
                 for small in left() {
                     ends[small.job] = ends[small.job].max(small.release.max(partial.last.0) + small.shortest);
@@ -306,6 +305,7 @@ impl Search {
                 }
                 partial.value + alone.max((fast + self.processors - 1) / self.processors)
             }
+            _ => unreachable!("{NOT_OF_TIME}"),
         }
     }
 }

@@ -137,7 +137,7 @@ fn values(jobs: &[Small], ends: &[i64]) -> [i64; 5] {
         Objective::Makespan => ends.iter().copied().max().unwrap(),
         Objective::WeightedCompletion => each().map(|(job, end)| job.weight * end).sum(),
         Objective::MeanFlow => each().map(|(job, end)| end - job.release).sum(),
-        Objective::MaxLateness => each().map(late).max().unwrap(),
+        Objective::MaxTardiness => each().map(late).max().unwrap(),
         _ => each().map(|one| one.0.weight * late(one)).sum(),
     })
 }

@@ -12,7 +12,7 @@ use super::filled;
 
 /// The objectives that are minimised under a limit.
 const OBJECTIVES: [&str; 6] =
-    ["weighted-completion", "mean-flow", "max-lateness", "weighted-lateness", "cost", "pareto"];
+    ["weighted-completion", "mean-flow", "max-tardiness", "weighted-tardiness", "cost", "pareto"];
 
 /// Returns the largest of these bounds on a makespan.
 fn largest(bounds: &[Bound]) -> Option<Time> {

@@ -27,7 +27,7 @@ pub const SPECS: [&str; 18] = [
     "follow[scheduler=list]",
     "follow[scheduler=peft]",
     "improve[steps=60,keep=none]",
-    "improve[steps=60,objective=weighted-lateness]",
+    "improve[steps=60,objective=weighted-tardiness]",
     "job-flow[serve=arrival]",
     "job-flow[serve=consecutive,clock=handover]",
     "job-flow[buffer=20ns,deadline=2]",

@@ -240,9 +240,9 @@ impl Different {
             let late = job.due.map_or(0, |due| (end - due).max(0));
             i128::from(match objective {
                 Objective::Makespan => end,
-                Objective::MaxLateness => late,
+                Objective::MaxTardiness => late,
                 Objective::MeanFlow => end - job.release,
-                Objective::WeightedLateness => late * (job.weight * 500_000) as i64,
+                Objective::WeightedTardiness => late * (job.weight * 500_000) as i64,
                 _ => end * (job.weight * 500_000) as i64,
             })
         };

@@ -99,12 +99,12 @@ fn an_unchanged_copy_is_accepted() {
 }
 
 #[test]
-fn lateness_is_planned_stated_bounded_and_verified() {
+fn tardiness_is_planned_stated_bounded_and_verified() {
     let sandbox = Sandbox::with_small();
     let job = |name: &str, deadline: u32| format!("{{ name = \"{name}\", time = 4, deadline = {deadline} }}");
     let jobs = [job("a", 30), job("b", 5), job("c", 6)].join(", ");
     sandbox.write("due.toml", format!("version = 2\nplatform = {{ processors = 1 }}\njobs = [{jobs}]\n"));
-    for (objective, spec) in [("max_lateness", "max-lateness"), ("weighted_lateness", "weighted-lateness")] {
+    for (objective, spec) in [("max_tardiness", "max-tardiness"), ("weighted_tardiness", "weighted-tardiness")] {
         let plan =
             format!("plan due.toml --algorithm optimise[objective={spec},steps=200] --output p.json --report r.html");
         sandbox.makespan(&plan).succeeds();
@@ -117,11 +117,50 @@ fn lateness_is_planned_stated_bounded_and_verified() {
         let said = sandbox.makespan("verify due.toml q.json");
         assert!(said.status == Some(1) && said.out.contains("is 1, but the placements have 2"), "{said:?}");
     }
+    for (spec, value) in [("max-lateness", 2), ("total-tardiness", 2), ("tardy-jobs", 1), ("weighted-tardy-jobs", 1)] {
+        let plan = format!("plan due.toml --algorithm optimise[objective={spec},steps=200] --output p.json");
+        sandbox.makespan(&plan).succeeds();
+        let (file, name) = (sandbox.json("p.json"), spec.replace('-', "_"));
+        assert_eq!((&file[&name], &file["bounds"][&name]["value"]), (&json!(value), &json!(value)), "{file:#}");
+        assert!(sandbox.makespan("verify due.toml p.json").succeeds().contains("optimal"));
+    }
+    sandbox.makespan("plan due.toml --objective weighted-lateness").misused(&["weighted-lateness"]);
+    let renamed = sandbox.makespan("plan due.toml --algorithm optimise[objective=weighted-lateness]");
+    renamed.refused(&["objective must be weighted-tardiness"]);
+    for objective in ["max-lateness", "weighted-tardiness", "tardy-jobs"] {
+        let said = sandbox.makespan(&format!("plan small.toml --objective {objective}"));
+        said.refused(&["no job has a due date", "choose another objective"]);
+    }
+    sandbox.makespan("plan small.toml --objective total-penalty").refused(&["no job has a penalty"]);
     let bound = sandbox.makespan("bound due.toml").succeeds();
-    assert!(bound.contains("maximum lateness >= 2 s\n  the jobs with deadlines up to 6 s alone"), "{bound}");
+    assert!(bound.contains("maximum tardiness >= 2 s\n  the jobs with deadlines up to 6 s alone"), "{bound}");
     let compared = sandbox.makespan("compare due.toml --algorithms list,gang").succeeds();
-    assert!(compared.contains("max. late") && compared.contains("w. late"), "{compared}");
-    assert!(!sandbox.makespan("bound small.toml").succeeds().contains("lateness"));
+    assert!(compared.contains("max. tard.") && compared.contains("w. tard."), "{compared}");
+    assert!(!sandbox.makespan("bound small.toml").succeeds().contains("tardiness"));
+}
+
+#[test]
+fn penalties_are_planned_converted_bounded_and_verified() {
+    let sandbox = Sandbox::new();
+    let job = |name: &str, time: u32, penalty: &str| {
+        format!("{{ name = \"{name}\", time = {time}, weight = 2, penalty = {{ {penalty} }} }}")
+    };
+    let jobs = [job("a", 3, "steps = [[4, 10]]"), job("b", 2, "linear = [[2, 0], [\"6s\", 2]]")].join(", ");
+    sandbox.write("i.toml", format!("version = 2\nplatform = {{ processors = 1 }}\njobs = [{jobs}]\n"));
+    convert(&sandbox, "i.toml");
+    // Job `a` must end by 4 s, so job `b` ends at 5 s and costs 0.5 for each of 3 s. Both weights are 2.
+    for (objective, value) in [("total_penalty", 3), ("max_penalty", 3)] {
+        let spec = format!("optimise[objective={},steps=200]", objective.replace('_', "-"));
+        sandbox.makespan(&format!("plan i.toml --algorithm {spec} --output i.json")).succeeds();
+        let file = sandbox.json("i.json");
+        assert_eq!(file[objective], json!(value), "{file:#}");
+        let said = sandbox.makespan("verify i.toml i.json");
+        agreed(&sandbox, "i.json", &said);
+        said.succeeds();
+    }
+    let wrong = sandbox.read("i.toml").replace("[[2, 0]", "[[2, 3]");
+    sandbox.write("w.toml", wrong);
+    sandbox.makespan("plan w.toml").refused(&["w.toml", "a penalty must not decrease, but 2 comes after 3"]);
 }
 
 #[test]
@@ -323,7 +362,7 @@ fn every_plan_of_every_algorithm_is_accepted() {
         // instances are refused.
         for spec in &specs {
             let said = sandbox.makespan(&format!("plan i.toml --algorithm {spec} --output i.json"));
-            let others = ["it maps jobs ", "is not a bag of tasks"];
+            let others = ["it maps jobs ", "is not a bag of tasks", "no job has a due date", "no job has a penalty"];
             if said.status == Some(1) && others.iter().any(|reason| said.err.contains(reason)) {
                 continue;
             }

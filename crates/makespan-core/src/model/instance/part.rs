@@ -37,8 +37,8 @@ impl Instance {
         let work = if job.is_best_effort() { Work::Bag(own, one) } else { Work::Task(own) };
         let (name, weight) = (self.name(task).into_owned(), job.task_weight());
         let Job { priority, release, deadline, walltime, user, ref submission, .. } = *job;
-        let (after, submission) = (Vec::new(), submission.clone());
-        Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
+        let (after, submission, penalty) = (Vec::new(), submission.clone(), job.penalty.clone());
+        Job { name, weight, priority, release, deadline, penalty, walltime, user, after, submission, work }
     }
 
     /// Returns an instance with the platform of this instance and with the jobs `jobs`, which must come from this

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::command::CommandEntry;
 use super::graph::{EdgeEntry, TaskEntry, graph};
+use super::penalty::PenaltyEntry;
 use super::positions::Positions;
 use super::resources::NeedsEntry;
 use super::submission::SubmissionEntry;
@@ -40,6 +41,7 @@ struct Fields {
     priority: Option<i32>,
     released: Option<Scalar<Time>>,
     deadline: Option<Scalar<Time>>,
+    penalty: Option<PenaltyEntry>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<BagTasks>>,
     data: Option<Scalar<Bytes>>,
@@ -101,6 +103,7 @@ impl TryFrom<Fields> for JobEntry {
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             deadline: fields.deadline.map(|deadline| deadline.0),
+            penalty: fields.penalty.map(|penalty| penalty.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             user: None,
             after: fields.after.into_iter().map(Into::into).collect(),
@@ -212,6 +215,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         weight: fields.weight.map_or(job.weight, |weight| weight.0),
         release: fields.released.map_or(job.release, |release| release.0),
         deadline: fields.deadline.map(|deadline| deadline.0),
+        penalty: fields.penalty.map(|penalty| penalty.0),
         walltime: fields.walltime.map(|walltime| walltime.0),
         after: fields.after.into_iter().map(Into::into).collect(),
         submission: fields.submission.map(SubmissionEntry::read).transpose()?,

@@ -7,6 +7,7 @@
 pub mod command;
 mod graph;
 mod job;
+mod penalty;
 mod platform;
 mod positions;
 mod resources;

@@ -25,8 +25,14 @@ struct Document {
     weighted_completion: Scalar<String>,
     mean_flow: Option<Scalar<String>>,
     cost: Option<Scalar<String>>,
+    max_tardiness: Option<Scalar<String>>,
+    weighted_tardiness: Option<Scalar<String>>,
     max_lateness: Option<Scalar<String>>,
-    weighted_lateness: Option<Scalar<String>>,
+    total_tardiness: Option<Scalar<String>>,
+    tardy_jobs: Option<Scalar<String>>,
+    weighted_tardy_jobs: Option<Scalar<String>>,
+    total_penalty: Option<Scalar<String>>,
+    max_penalty: Option<Scalar<String>>,
     bounds: Bounds,
     #[serde(default)]
     remarks: Vec<String>,
@@ -43,8 +49,14 @@ struct Bounds {
     weighted_completion: Option<BoundEntry>,
     mean_flow: Option<BoundEntry>,
     cost: Option<BoundEntry>,
+    max_tardiness: Option<BoundEntry>,
+    weighted_tardiness: Option<BoundEntry>,
     max_lateness: Option<BoundEntry>,
-    weighted_lateness: Option<BoundEntry>,
+    total_tardiness: Option<BoundEntry>,
+    tardy_jobs: Option<BoundEntry>,
+    weighted_tardy_jobs: Option<BoundEntry>,
+    total_penalty: Option<BoundEntry>,
+    max_penalty: Option<BoundEntry>,
 }
 
 impl ScheduleFile {
@@ -65,8 +77,14 @@ impl ScheduleFile {
             (Objective::WeightedCompletion, None, document.bounds.weighted_completion),
             (Objective::MeanFlow, document.mean_flow, document.bounds.mean_flow),
             (Objective::Cost, document.cost, document.bounds.cost),
+            (Objective::MaxTardiness, document.max_tardiness, document.bounds.max_tardiness),
+            (Objective::WeightedTardiness, document.weighted_tardiness, document.bounds.weighted_tardiness),
             (Objective::MaxLateness, document.max_lateness, document.bounds.max_lateness),
-            (Objective::WeightedLateness, document.weighted_lateness, document.bounds.weighted_lateness),
+            (Objective::TotalTardiness, document.total_tardiness, document.bounds.total_tardiness),
+            (Objective::TardyJobs, document.tardy_jobs, document.bounds.tardy_jobs),
+            (Objective::WeightedTardyJobs, document.weighted_tardy_jobs, document.bounds.weighted_tardy_jobs),
+            (Objective::TotalPenalty, document.total_penalty, document.bounds.total_penalty),
+            (Objective::MaxPenalty, document.max_penalty, document.bounds.max_penalty),
         ];
         let (mut others, mut bounds) = (BTreeMap::new(), Vec::new());
         for (objective, value, entry) in entries {

@@ -1,5 +1,7 @@
 //! The minimum payments of a job, as functions of its end.
 
+use makespan_core::EndPenalty;
+
 use super::ways::TaskWay;
 use crate::proof::prefix::PriceIntegral;
 
@@ -35,11 +37,27 @@ fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec
     Some(points)
 }
 
-/// The cost of a job that ends at C: `weight * max(0, C - from)`. The job ends at `soonest` or later.
+/// The cost of a job that ends at C: `weight * max(0, C - from)`, or `weight` multiplied by a penalty.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EndCost {
+pub(super) struct JobCost<'a> {
     pub(super) weight: i128,
     pub(super) from: i128,
+    pub(super) penalty: Option<&'a EndPenalty>,
+}
+
+impl JobCost<'_> {
+    /// Returns a lower bound on the cost of an end. Between two successive instants of the penalty, the bound is at most
+    /// the straight line between the costs of these instants. Returns `None` on overflow.
+    fn at(&self, end: i128) -> Option<i128> {
+        let ticks = self.penalty.map_or((end - self.from).max(0), |penalty| penalty.millionths_down(end));
+        ticks.checked_mul(self.weight)
+    }
+}
+
+/// The cost of the end of a job that ends at `soonest` or later.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobEnd<'a> {
+    pub(super) cost: JobCost<'a>,
     pub(super) soonest: i128,
 }
 
@@ -49,19 +67,22 @@ pub(super) struct EndCost {
 ///
 /// Let the chord be the straight line between two successive points of a curve. Between these points, the payment of a
 /// task is concave in C. So the payment is at least the value of the chord. The sum of the chords is minimal at a point
-/// of some task, or at `from`, where the cost of the job begins to rise. The slopes of the chords are rounded so that
+/// of some task, or at an instant at which the slope of the cost of the job changes: at `from`, or at a point of its
+/// penalty. A step of a penalty rises after its point, so the point itself has the smaller cost. The slopes of the chords are rounded so that
 /// the chords become lower.
-pub(super) fn least(rows: &[Vec<TaskWay>], count: u64, integral: &PriceIntegral, end: EndCost) -> Option<i128> {
-    let EndCost { weight, from, soonest } = end;
+pub(super) fn least(rows: &[Vec<TaskWay>], count: u64, integral: &PriceIntegral, end: JobEnd<'_>) -> Option<i128> {
+    let JobEnd { cost, soonest } = end;
     let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
     let curves = curves?;
     let mut events: Vec<(i128, usize, usize)> = Vec::with_capacity(curves.iter().map(Vec::len).sum());
     for (task, curve) in curves.iter().enumerate() {
         events.extend(curve.iter().enumerate().map(|(index, &(at, _))| (at, task, index)));
     }
-    let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(soonest).max(from);
-    // The cost of the job may begin to rise at an instant that is not a point of any curve.
+    let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(soonest).max(cost.from);
+    // The slope of the cost may change at an instant that is not a point of any curve.
     events.push((soonest, usize::MAX, 0));
+    let bends = cost.penalty.into_iter().flat_map(EndPenalty::points).map(|&(at, _)| i128::from(at.ticks()));
+    events.extend(bends.filter(|&at| at > soonest).map(|at| (at, usize::MAX, 0)));
     events.sort_unstable();
     let fall = |curve: &[Point], index: usize| {
         let Some(&(next, then)) = curve.get(index + 1) else { return 0 };
@@ -85,8 +106,7 @@ pub(super) fn least(rows: &[Vec<TaskWay>], count: u64, integral: &PriceIntegral,
         }
         let is_last = events.get(place + 1).is_none_or(|next| next.0 > at);
         if is_last && at >= soonest {
-            let late = (at - from).max(0).checked_mul(weight)?;
-            let all = late.checked_add(paid)?;
+            let all = cost.at(at)?.checked_add(paid)?;
             least = Some(least.map_or(all, |least| least.min(all)));
         }
     }

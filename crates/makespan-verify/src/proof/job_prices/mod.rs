@@ -10,8 +10,8 @@ use super::prefix::PriceIntegral;
 use super::prices::{self, Sum};
 use super::time_window::WindowData;
 use super::{CertificateError, Kind, Scope, Value};
-use curve::EndCost;
-use makespan_core::{Instance, Job, Objective, Rows, Time};
+use curve::{JobCost, JobEnd};
+use makespan_core::{EndCost, Instance, Job, Objective, Rows, Time};
 
 /// Prices for the time of processors. Every task of every job pays these prices, and each job chooses the end at which
 /// its cost is minimal.
@@ -23,7 +23,7 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`
 ///
 /// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
-/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of length
+/// weighted tardiness. For the total penalty, it is the weight multiplied by the penalty of an end at C. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of length
 /// t from s on is the number of processors of the run, multiplied by the integral of `a_k lambda` over `[s, s + t]`.
 /// The minimum is over the choices of an allotment and nodes for the task, and over the starts s from its head until
 /// `C - tail - t`. The head of a task is the length of the longest path before it, and its tail is the length of the
@@ -63,7 +63,7 @@ pub struct JobPrices {
 
 impl Kind for JobPrices {
     fn objectives(&self) -> &'static [Objective] {
-        &Objective::SUMS
+        &Objective::SUMS_OF_ENDS
     }
 
     fn scope(&self) -> Scope {
@@ -77,11 +77,12 @@ impl Kind for JobPrices {
         let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
         let sum = if objective.is_mean() {
             // Computes the sum of the completion times with weight 1, and converts it to the mean flow.
-            prices::flow(self.sum(instance, |_| (1, Time::ZERO))?, instance)
+            let plain = JobCost { weight: 1, from: 0, penalty: None };
+            prices::flow(self.sum(instance, |_| plain)?, instance)
         } else {
             self.sum(instance, |job| {
-                let cost = shape.cost(job);
-                (cost.weight, Time::from_ticks(cost.from))
+                let EndCost { weight, from, penalty, .. } = shape.cost(job);
+                JobCost { weight: weight.into(), from: from.into(), penalty }
             })?
         };
         Ok(Value::Integer(sum.max(0)))
@@ -94,9 +95,12 @@ impl JobPrices {
         if self.shares.is_empty() { Ok(()) } else { prices::check_nodes(&self.shares, instance) }
     }
 
-    /// Returns a lower bound on the sum of the costs of all jobs. The cost of a job is the number of ticks from an
-    /// instant to the end of the job, multiplied by a cost per tick. `weigh` returns the cost per tick and the instant.
-    fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
+    /// Returns a lower bound on the sum of the costs of all jobs. `weigh` returns the cost of a job.
+    fn sum<'a>(
+        &self,
+        instance: &'a Instance,
+        weigh: impl Fn(&'a Job<Rows>) -> JobCost<'a>,
+    ) -> Result<i128, CertificateError> {
         let overflow = || CertificateError::Overflow;
         let shares =
             if self.shares.is_empty() { vec![1; instance.platform().nodes().len()] } else { self.shares.clone() };
@@ -111,13 +115,13 @@ impl JobPrices {
         for (id, job) in instance.ids().zip(instance.jobs()) {
             // Delaying a job without weight costs nothing. So the job can run after the last instant of the prices, and
             // pays nothing.
-            let (weight, from) = weigh(job);
-            if weight == 0 {
+            let cost = weigh(job);
+            if cost.weight == 0 {
                 continue;
             }
-            let weight = i128::from(weight).checked_mul(1 << self.scale).ok_or_else(overflow)?;
+            let weight = cost.weight.checked_mul(1 << self.scale).ok_or_else(overflow)?;
             let ways = ways::of_job(&known, id, &shares)?;
-            let end = EndCost { weight, from: from.ticks().into(), soonest: ways.soonest };
+            let end = JobEnd { cost: JobCost { weight, ..cost }, soonest: ways.soonest };
             let mut least = curve::least(&ways.tasks, job.equal_tasks(), &integral, end).ok_or_else(overflow)?;
             if !ways.blocks.is_empty() {
                 if lowered.as_ref().is_none_or(|(head, _)| *head != ways.head) {

@@ -61,7 +61,7 @@ fn a_job_is_as_good_as_its_weight_and_its_deadline_say() {
     let free = prices(&[0], &[]);
     let proves = |objective| free.value(objective, &instance).map(|value| value.integer());
     assert_eq!(proves(Objective::WeightedCompletion), Ok(15));
-    assert_eq!(proves(Objective::WeightedLateness), Ok(0));
+    assert_eq!(proves(Objective::WeightedTardiness), Ok(0));
     assert_eq!(proves(Objective::MeanFlow), Ok(3000));
 }
 

@@ -34,7 +34,7 @@ fn set(
     let horizon = relaxation.horizon()?;
     match objective {
         Objective::Makespan => relaxation.tasks.iter_mut().for_each(|task| task.due = relaxation.value),
-        Objective::MaxLateness => {
+        Objective::MaxTardiness => {
             for (task, id) in relaxation.tasks.iter_mut().zip(instance.task_ids()) {
                 let due = instance.job_of(id).deadline.map(|deadline| grid.up(deadline));
                 task.due = due.map_or(horizon, |due| due.saturating_add(relaxation.value)).min(horizon);
@@ -44,7 +44,7 @@ fn set(
             let weights = weights_in_units(instance, objective).0;
             for ((task, id), weight) in relaxation.tasks.iter_mut().zip(instance.task_ids()).zip(weights) {
                 task.weight = weight;
-                let deadline = instance.job_of(id).deadline.filter(|_| objective.is_lateness());
+                let deadline = instance.job_of(id).deadline.filter(|_| objective.is_tardiness());
                 task.free_until = deadline.map_or(0, |deadline| grid.up(deadline));
             }
             return by_weight(relaxation, horizon);
@@ -68,14 +68,14 @@ pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Ve
     (weights(instance, objective).into_iter().map(weight).collect(), unit.cast_signed())
 }
 
-/// Returns the weight of the end of each task, in millionths. For a lateness, a job without a deadline has no weight. A
+/// Returns the weight of the end of each task, in millionths. For a tardiness, a job without a deadline has no weight. A
 /// last task of a job is a task for which no other task of the job waits. The last tasks of a job share its weight
 /// equally, rounded down. So the weighted sum of their ends is at most the job's weight times the job's end. If the job
-/// has only one last task, the two values are equal. For a lateness, this holds for the times after the deadline.
+/// has only one last task, the two values are equal. For a tardiness, this holds for the times after the deadline.
 fn weights(instance: &Instance, objective: Objective) -> Vec<u64> {
     let mut weights = Vec::new();
     for (id, job) in instance.ids().zip(instance.jobs()) {
-        let has_cost = !objective.is_lateness() || job.deadline.is_some();
+        let has_cost = !objective.is_tardiness() || job.deadline.is_some();
         let stated = if objective.is_weighted() { job.weight } else { Weight::ONE };
         let whole = if has_cost { stated.millionths() } else { 0 };
         let mut is_last = vec![true; usize::try_from(job.tasks()).unwrap_or(0)];

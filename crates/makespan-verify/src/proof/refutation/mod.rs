@@ -63,8 +63,8 @@ const LIMIT: i64 = 1 << 58;
 ///   [`Refutation::weights`] returns them.
 ///
 /// # Objectives
-/// For [`Objective::Makespan`] and [`Objective::MaxLateness`], the unit of `value` is the grid. For
-/// [`Objective::WeightedCompletion`], [`Objective::MeanFlow`] and [`Objective::WeightedLateness`], the unit is the grid
+/// For [`Objective::Makespan`] and [`Objective::MaxTardiness`], the unit of `value` is the grid. For
+/// [`Objective::WeightedCompletion`], [`Objective::MeanFlow`] and [`Objective::WeightedTardiness`], the unit is the grid
 /// times the greatest common divisor of the weights. For the mean flow, `value` is a bound on the sum of the ends.
 ///
 /// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009,
@@ -91,7 +91,7 @@ impl Refutation {
         code::encoded(numbers)
     }
 
-    /// Returns true if the objective is a sum over jobs: the weighted completion, the mean flow or the weighted lateness.
+    /// Returns true if the objective is a sum over jobs: the weighted completion, the mean flow or the weighted tardiness.
     pub fn is_sum(objective: Objective) -> bool {
         objective.of_jobs().is_some_and(|shape| shape.is_sum)
     }
@@ -133,7 +133,7 @@ impl Kind for Refutation {
         }
         let value = i128::from(self.value).checked_mul(self.grid.into()).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer(match objective {
-            Objective::WeightedCompletion | Objective::WeightedLateness => weighted(value, objective, instance)?,
+            Objective::WeightedCompletion | Objective::WeightedTardiness => weighted(value, objective, instance)?,
             Objective::MeanFlow => {
                 let ends = weighted(value, objective, instance)?;
                 let whole = i128::from(Weight::ONE.millionths());

@@ -55,7 +55,7 @@ pub(super) struct Relaxation {
     pub(super) transfers: Transfers,
     /// The largest value that is to be refuted, in the unit of the claim: one less than the claimed bound.
     pub(super) value: i64,
-    /// True if the objective is a sum of weighted ends or of weighted latenesses.
+    /// True if the objective is a sum of weighted ends or of weighted tardinesses.
     pub(super) is_sum: bool,
     /// True if the longest paths of tasks refute the claim without any step.
     pub(super) is_refuted: bool,

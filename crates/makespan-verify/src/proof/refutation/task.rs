@@ -10,7 +10,7 @@ pub(super) struct RelaxedTask {
     pub(super) due: i64,
     /// Weight of the end, in the unit of the claim. The weight is 0 unless the objective is a sum over jobs.
     pub(super) weight: i64,
-    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted lateness,
+    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted tardiness,
     /// and 0 for other objectives.
     pub(super) free_until: i64,
     /// The modes. Times never increase from one mode to the next.

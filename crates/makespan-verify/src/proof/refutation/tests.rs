@@ -269,7 +269,7 @@ fn other_kinds_can_contain_a_refutation() {
     assert_eq!(value, Ok(10_000_000_000 * i128::from(Weight::ONE.millionths())));
     let alone = Proof::Refutation(Refutation { value: 3, grid: 1_000_000_000, steps: vec![] });
     let due = Proof::DueBy(DueBy { due: instance.job(JobId(0)).deadline.unwrap(), proof: Box::new(alone) });
-    assert_eq!(due.proves(Objective::MaxLateness, &instance).map(|value| value.integer()), Ok(1_000_000_000));
+    assert_eq!(due.proves(Objective::MaxTardiness, &instance).map(|value| value.integer()), Ok(1_000_000_000));
 }
 
 #[test]

@@ -85,12 +85,12 @@ const DEDUCTIONS: usize = 33;
 
 /// Indices of the certificates of the kind `LastJob` for weighted completion and mean flow.
 const LAST_JOB: std::ops::Range<usize> = 34..36;
-/// Indices of the certificates of the kind `LastJob` for maximum and weighted lateness.
+/// Indices of the certificates of the kind `LastJob` for maximum and weighted tardiness.
 const LAST_LATE: std::ops::Range<usize> = 36..38;
 
 /// Indices of refutations, for makespan, weighted completion and mean flow.
 const REFUTATIONS: std::ops::Range<usize> = 38..41;
-/// Index of refutations for the maximum lateness.
+/// Index of refutations for the maximum tardiness.
 const LATE_REFUTATIONS: usize = 41;
 
 /// Checks that enough certificates of each kind prove the exact optimum, so that an error of a single tick would be

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use makespan_core::{Instance, Objective, Payload, ProcSet, ResourceKind, TaskId, Time, task_cost, volume};
 
-/// The values of one schedule, in the order of [`Objective::OF_SCHEDULES`].
+/// The values of one schedule, in the order of the first six of [`Objective::OF_SCHEDULES`].
 pub type Outcome = [i128; 6];
 
 struct Placed {

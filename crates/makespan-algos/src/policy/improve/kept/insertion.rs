@@ -35,7 +35,7 @@ impl WaitingPlan {
         let work = || profile.least_work(Time::MAX).unwrap_or(1).max(1) as f64;
         let figure = match self.residual.objective.of_jobs() {
             None => -(profile.shortest().ticks() as f64),
-            Some(shape) if shape.is_lateness() => job.deadline.map_or(f64::MAX, |due| due.ticks() as f64),
+            Some(shape) if shape.is_tardiness() => job.deadline.map_or(f64::MAX, |due| due.ticks() as f64),
             Some(shape) if shape.is_weighted() => -weight(job) / work(),
             Some(_) => work(),
         };

@@ -37,7 +37,7 @@ impl<'k> Keys<'k> {
             let job = instance.job(id);
             match objective.of_jobs() {
                 None => 0.0,
-                Some(shape) if shape.is_lateness() => job.deadline.map_or(f64::MAX, |due| due.ticks() as f64),
+                Some(shape) if shape.is_tardiness() => job.deadline.map_or(f64::MAX, |due| due.ticks() as f64),
                 Some(shape) if shape.is_weighted() => areas[&id] / job.weight.as_f64().max(1e-6),
                 Some(_) => areas[&id],
             }

@@ -44,7 +44,7 @@ pub(super) fn best<'a>(each: &SearchData<'a>, random: &mut ChaCha8Rng, course: &
         consider(each.sequence(solution));
         consider(each.sequence(SequenceSolution { order, wanted: anywhere.clone() }));
     }
-    if each.objective.is_lateness() {
+    if each.objective.is_tardiness() {
         let places = heft::places(problem, &urgency(problem));
         consider(each.sequence(by_start(each, &places)));
         consider(each.sequence(SequenceSolution { order: by_start(each, &places).order, wanted: anywhere.clone() }));

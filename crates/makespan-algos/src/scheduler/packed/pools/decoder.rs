@@ -174,7 +174,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
     /// worse. The current schedule ends at `last`.
     fn allow(&mut self, last: i64) {
         let objective = self.aim.objective;
-        let deadlines = objective.is_lateness();
+        let deadlines = objective.is_tardiness();
         if (is_of_last_ends(objective) && !deadlines) || self.is_beyond(last) {
             self.latest.fill(last);
             return;
@@ -186,12 +186,12 @@ impl<'p, 'a> Decoder<'p, 'a> {
         let late =
             |job: usize| jobs[job].deadline.map_or(0, |deadline| problem.ticks(self.ends[job]) - deadline.ticks());
         let most =
-            if objective == Objective::MaxLateness { (0..jobs.len()).map(late).max().unwrap_or(0).max(0) } else { 0 };
+            if objective == Objective::MaxTardiness { (0..jobs.len()).map(late).max().unwrap_or(0).max(0) } else { 0 };
         let until = |job: usize| match objective {
-            Objective::MaxLateness => {
+            Objective::MaxTardiness => {
                 jobs[job].deadline.map_or(last, |deadline| problem.instant(deadline.ticks().saturating_add(most)))
             }
-            objective if objective.is_lateness() => deadline(job),
+            objective if objective.is_tardiness() => deadline(job),
             _ => self.ends[job],
         };
         let until: Vec<i64> = (0..jobs.len()).map(|job| until(job).max(self.ends[job]).min(last)).collect();

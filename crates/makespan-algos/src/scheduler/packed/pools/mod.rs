@@ -112,5 +112,5 @@ impl PlanSearch for Pools<'_, '_> {
 /// Returns whether most tasks may end later without making an objective worse. Justification works only for such
 /// objectives.
 fn is_of_last_ends(objective: Objective) -> bool {
-    objective.shape().is_none_or(|shape| !shape.is_sum)
+    objective.shape().is_none_or(|shape| !shape.is_sum && !shape.is_penalty())
 }

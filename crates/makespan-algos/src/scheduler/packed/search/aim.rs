@@ -38,10 +38,6 @@ impl SearchAim {
     pub(super) fn raised(&self, job: &Job<Rows>, value: f64, [old, new]: [i64; 2], last: i64) -> f64 {
         let Some(shape) = self.objective.of_jobs() else { return last as f64 };
         let cost = shape.cost(job);
-        if shape.is_sum {
-            value + cost.weight as f64 * (cost.ticks(new) - cost.ticks(old)) as f64
-        } else {
-            value.max(cost.of(new))
-        }
+        if shape.is_sum { value + (cost.of(new) - cost.of(old)) } else { value.max(cost.of(new)) }
     }
 }

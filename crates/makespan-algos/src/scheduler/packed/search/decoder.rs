@@ -107,7 +107,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             *end = (begun.ready[row.index()].max(from) + shortest(row) + tail).max(*end);
             now[job as usize] = from;
         }
-        let paid = if aim.objective.is_lateness() { 0.0 } else { of_ends(aim.objective, instance, &now, from) };
+        let paid = if aim.objective.is_tardiness() { 0.0 } else { of_ends(aim.objective, instance, &now, from) };
         let inserter = Inserter::after(packing, begun);
         Self { packing, aim, packer: Packer::new(packing), inserter, from, paid, ends: now, job_of, earliest, tails }
     }

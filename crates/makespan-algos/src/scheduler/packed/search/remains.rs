@@ -30,7 +30,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         let mut decoder = Decoder::after(packing, aim, begun, list);
         decoder.aim.floor = match objective {
             Objective::Makespan => decoder.value_of_makespan(decoder.floor(list)),
-            objective if objective.is_lateness() => 0.0,
+            objective if objective.is_tardiness() => 0.0,
             _ => f64::NEG_INFINITY,
         };
         Self { decoder }

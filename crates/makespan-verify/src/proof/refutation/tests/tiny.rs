@@ -38,7 +38,7 @@ struct TinyJob {
 }
 
 impl TinyJob {
-    /// Returns the weight of the lateness, which is 0 without a deadline.
+    /// Returns the weight of the tardiness, which is 0 without a deadline.
     fn late_weight(&self) -> u64 {
         self.due.map_or(0, |_| self.weight)
     }
@@ -141,7 +141,7 @@ impl Tiny {
                 let weights = if self.is_compound { vec![2] } else { self.jobs.iter().map(|job| job.weight).collect() };
                 ticks * i128::from(weights.into_iter().fold(0, gcd)) * 500_000
             }
-            Objective::WeightedLateness => {
+            Objective::WeightedTardiness => {
                 let unit = if self.is_compound { 2 } else { self.jobs.iter().map(TinyJob::late_weight).fold(0, gcd) };
                 ticks * i128::from(unit) * 500_000
             }
@@ -203,8 +203,8 @@ impl Tiny {
             let end = |sink: &usize| placed.iter().find(|one| one.0 == *sink).map_or(0, |one| one.2);
             return match objective {
                 Objective::Makespan => last,
-                Objective::MaxLateness => (last - 3).max(0),
-                Objective::WeightedLateness if sinks.len() == 1 => (last - 3).max(0),
+                Objective::MaxTardiness => (last - 3).max(0),
+                Objective::WeightedTardiness if sinks.len() == 1 => (last - 3).max(0),
                 _ if sinks.len() > 1 => 0,
                 _ => end(&sinks[0]),
             };
@@ -213,8 +213,8 @@ impl Tiny {
         let late = |one: &(usize, i64, i64, u32)| self.jobs[one.0].due.map_or(0, |due| one.2 - due);
         match objective {
             Objective::Makespan => last,
-            Objective::MaxLateness => placed.iter().map(late).max().unwrap_or(0).max(0),
-            Objective::WeightedLateness => {
+            Objective::MaxTardiness => placed.iter().map(late).max().unwrap_or(0).max(0),
+            Objective::WeightedTardiness => {
                 let unit = self.jobs.iter().map(TinyJob::late_weight).fold(0, gcd).max(1) as i64;
                 placed.iter().map(|one| self.jobs[one.0].late_weight() as i64 * late(one).max(0)).sum::<i64>() / unit
             }

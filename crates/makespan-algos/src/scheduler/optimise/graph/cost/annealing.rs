@@ -1,4 +1,4 @@
-//! Simulated annealing of an order of tasks and of their processors. The search adapts the price of lateness.
+//! Simulated annealing of an order of tasks and of their processors. The search adapts the price of tardiness.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +28,7 @@ const STAYS: f64 = 0.5;
 const NEAR: f64 = 0.3;
 /// Probability with which a neighbour of a moved task moves together with the task.
 const TOGETHER: f64 = 0.7;
-/// Number of steps after which the price of lateness changes.
+/// Number of steps after which the price of tardiness changes.
 const PERIOD: u64 = 64;
 /// The factor by which the price rises or falls.
 const FACTOR: f64 = 1.1;
@@ -44,9 +44,9 @@ pub(super) struct Annealing<'a> {
     random: ChaCha8Rng,
     /// The cost of the current solution.
     cost: i64,
-    /// The price of a tick of lateness.
+    /// The price of a tick of tardiness.
     price: f64,
-    /// Three prices of lateness: the minimum, the maximum, and the price that is used until a schedule that meets the
+    /// Three prices of tardiness: the minimum, the maximum, and the price that is used until a schedule that meets the
     /// deadlines is found.
     prices: (f64, f64, f64),
     cooling: Cooling,
@@ -147,17 +147,17 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Returns the maximum total lateness for which a change that increases the cost by `more` can be accepted.
+    /// Returns the maximum total tardiness for which a change that increases the cost by `more` can be accepted.
     /// Returns `None` if the change can never be accepted.
     fn most_late(&self, threshold: f64, more: i64) -> Option<f64> {
-        // Until a schedule that meets the deadlines is found, only lateness matters. The price of lateness then
+        // Until a schedule that meets the deadlines is found, only tardiness matters. The price of tardiness then
         // converts the threshold, a cost, to a time.
         let (more, price) = if self.best.0.late > 0 { (0, self.prices.2) } else { (more, self.price) };
         let most = self.sequence.value() + (threshold - more as f64) / price;
         (most >= 0.0).then_some(most)
     }
 
-    /// Accepts the changes `shifts` if the total lateness after them is at most `most`. Otherwise, undoes them.
+    /// Accepts the changes `shifts` if the total tardiness after them is at most `most`. Otherwise, undoes them.
     fn settle(&mut self, shifts: &[SequenceChange], most: f64, more: i64) {
         let from = shifts.iter().map(|&shift| Sequence::changed(shift)).min().unwrap_or(0);
         if self.sequence.evaluate(from, most).is_none() {
@@ -174,12 +174,12 @@ impl<'a> Annealing<'a> {
 
     fn keep_best(&mut self) {
         let best = self.best.0;
-        let (lateness, cost) = (self.sequence.value() as i128, i128::from(self.cost));
-        if best.late == 0 && (lateness > 0 || cost >= best.cost) {
+        let (tardiness, cost) = (self.sequence.value() as i128, i128::from(self.cost));
+        if best.late == 0 && (tardiness > 0 || cost >= best.cost) {
             return;
         }
-        let late = if lateness > 0 { self.sequence.late_jobs() } else { 0 };
-        let merit = CostRank { late, lateness, cost };
+        let late = if tardiness > 0 { self.sequence.late_jobs() } else { 0 };
+        let merit = CostRank { late, tardiness, cost };
         if merit < best {
             self.best = (merit, self.sequence.places());
         }

@@ -48,7 +48,7 @@ pub(in crate::scheduler::optimise) struct Cheapest {
 
 impl CostRun<'_> {
     /// Returns the cheapest schedule found that meets all deadlines. If no schedule meets the deadlines, returns the
-    /// schedule with the least lateness. Also returns the bounds that were proved.
+    /// schedule with the least tardiness. Also returns the bounds that were proved.
     pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
         let instance = self.instance;
         let mut bounds = vec![cost::cheapest(instance)];

@@ -20,13 +20,13 @@ pub(super) struct CostTask<'a> {
     costs: Vec<i64>,
 }
 
-/// The rank of a schedule. Schedules are compared by the number of late jobs, then by the sum of the lateness, then by
+/// The rank of a schedule. Schedules are compared by the number of late jobs, then by the sum of the tardiness, then by
 /// the cost. A lower rank is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CostRank {
     pub(super) late: usize,
-    /// The sum of lateness, in ticks.
-    pub(super) lateness: i128,
+    /// The sum of tardiness, in ticks.
+    pub(super) tardiness: i128,
     /// The cost, in thousandths.
     pub(super) cost: i128,
 }
@@ -34,7 +34,7 @@ pub(super) struct CostRank {
 impl CostRank {
     /// If jobs are late, returns a remark for the user.
     pub(super) fn remark(&self) -> Option<String> {
-        let ticks = Time::from_ticks(i64::try_from(self.lateness).unwrap_or(i64::MAX));
+        let ticks = Time::from_ticks(i64::try_from(self.tardiness).unwrap_or(i64::MAX));
         (self.late > 0).then(|| {
             format!(
                 "no schedule was found that meets all stated and assumed deadlines: the jobs are {ticks} s late in \
@@ -105,8 +105,8 @@ impl<'a> CostTask<'a> {
             cost += i128::from(self.cost(task, self.problem.node_of(place.processor)));
         }
         let late = ends.iter().zip(&self.dues).filter(|(end, due)| end > due);
-        let lateness = late.clone().map(|(end, due)| i128::from(end - due)).sum();
-        CostRank { late: late.count(), lateness, cost }
+        let tardiness = late.clone().map(|(end, due)| i128::from(end - due)).sum();
+        CostRank { late: late.count(), tardiness, cost }
     }
 }
 
