@@ -114,14 +114,21 @@ impl Shape {
 }
 
 impl EndCost<'_> {
+    /// Returns the number of ticks from `from` to `end`. For a tardiness, the result is at least 0. A penalty does not
+    /// depend on this number.
+    #[inline]
+    pub fn ticks(self, end: i64) -> i64 {
+        let ticks = end.saturating_sub(self.from);
+        if self.is_tardiness { ticks.max(0) } else { ticks }
+    }
+
     /// Returns the cost if the job ends at `end`, as a float.
     #[inline]
     pub fn of(self, end: i64) -> f64 {
         if let Some(penalty) = self.penalty {
             return self.weight as f64 * penalty.millionths(end.into()) as f64;
         }
-        let ticks = end.saturating_sub(self.from);
-        self.weight as f64 * if self.is_tardiness { ticks.max(0) } else { ticks } as f64
+        self.weight as f64 * self.ticks(end) as f64
     }
 
     /// Returns the exact cost if the job ends at `end`, or `None` if the cost does not fit into the integer type.

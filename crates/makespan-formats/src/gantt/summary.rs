@@ -20,8 +20,8 @@ pub(crate) struct ValueAndBound {
 }
 
 impl ValueAndBound {
-    /// Returns the values of the standard objectives with their bounds. The cost is included if there is a bound on
-    /// the cost.
+    /// Returns the values of the standard objectives with their bounds. The cost, the derived objectives and the
+    /// penalties are included if they have a bound.
     pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
         let condition = instance.condition();
         let any = |bound: &Bound| bound.makespan_at_most.is_none();
@@ -34,8 +34,9 @@ impl ValueAndBound {
             bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value.integer()).max(),
             condition,
         };
-        let cost = bounds.iter().any(|bound| bound.objective == Objective::Cost).then_some(Objective::Cost);
-        Objective::standard(instance).chain(cost).map(of).collect()
+        let others = [Objective::Cost].into_iter().chain(Objective::DERIVED).chain(Objective::PENALTIES);
+        let bounded = others.filter(|&objective| bounds.iter().any(|bound| bound.objective == objective));
+        Objective::standard(instance).chain(bounded).map(of).collect()
     }
 
     /// Returns the value divided by the bound, if both are positive.

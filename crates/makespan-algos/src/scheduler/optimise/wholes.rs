@@ -94,7 +94,7 @@ impl NumberedWholes {
     /// Returns the value of an objective for a schedule, with wholes as jobs. The parts of a whole must have equal
     /// releases and deadlines.
     pub(super) fn value(&self, objective: Objective, instance: &Instance, schedule: &Schedule) -> i128 {
-        let Some(shape) = objective.shape().filter(|shape| shape.is_weighted()) else {
+        let Some(shape) = objective.shape().filter(|shape| shape.is_weighted() && !shape.is_penalty()) else {
             return objective.value(instance, schedule);
         };
         let mut ends = vec![0; self.weights.len()];
