@@ -96,6 +96,15 @@ def test_modes_are_allotments() -> None:
     assert m.plan(from_pyjobshop(poor), objective="makespan", time_limit=0.3).makespan == 13.0
 
 
+def test_tasks_without_duration_are_removed_and_their_arcs_joined() -> None:
+    edges = [SimpleNamespace(task1=one, task2=other, delay=0) for one, other in [(0, 1), (1, 3), (0, 2), (2, 3), (3, 4)]]
+    modes = [mode(0, 0, [], []), mode(1, 4, [0], [2]), mode(2, 5, [0], [2]), mode(3, 0, [], []), mode(4, 2, [0], [1])]
+    project = problem(tasks=[task(name) for name in "axmyz"], modes=modes, constraints=Constraints(edges))
+    with pytest.warns(UserWarning, match=r"2 tasks \(a, y\) take no time and were removed"):
+        instance = from_pyjobshop(project)
+    assert instance.task_count == 3 and m.plan(instance, objective="makespan", time_limit=0.3).makespan == 11.0
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

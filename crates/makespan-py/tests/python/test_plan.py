@@ -304,3 +304,35 @@ def test_a_plan_of_another_instance_is_reported(tmp_path: Path) -> None:
     m.plan(m.Instance(processors=2, jobs=[job]), "list").write(path)
     with pytest.raises(m.VerificationError, match="made for another instance"):
         m.verify(m.Instance(processors=2, jobs=[m.Job("a", time=3, deadline=9)]), path)
+
+
+def test_objectives_about_due_dates_have_the_names_of_the_literature() -> None:
+    jobs = [m.Job("a", time=4, deadline=30), m.Job("b", time=4, deadline=5, weight=2), m.Job("c", time=4, deadline=6)]
+    instance = m.Instance(processors=1, jobs=jobs)
+    early = m.Instance(processors=3, jobs=jobs)
+    for objective, value in [("max_lateness", 2), ("total_tardiness", 2), ("tardy_jobs", 1), ("weighted_tardy_jobs", 1)]:
+        plan = m.plan(instance, f"optimise[objective={objective.replace('_', '-')},steps=100]")
+        assert (plan.objective, plan.value, plan.gap) == (objective, value, 0), repr(plan)
+        plan.verify()
+    assert m.plan(early, objective="max_lateness", time_limit=0.2).value == -1
+    assert {"max_lateness", "max_tardiness", "tardy_jobs"} <= set(plan.values) and "max_penalty" not in plan.values
+    with pytest.raises(m.AlgorithmError, match="no job has a due date"):
+        m.plan(m.Instance(processors=1, jobs=[m.Job("a", time=1)]), objective="max_lateness")
+    with pytest.raises(m.InputError, match="weighted_tardiness"):
+        m.plan(instance, objective="weighted_lateness")  # type: ignore[arg-type]
+
+
+def test_a_penalty_is_an_objective_of_your_own() -> None:
+    jobs = [
+        m.Job("a", time=3, penalty={"steps": [(4, 10)]}, weight=2),
+        m.Job("b", time=2, penalty={"linear": [("2s", 0), (6, 2)]}, weight=2),
+    ]
+    instance = m.Instance(processors=1, jobs=jobs)
+    plan = m.plan(instance, "optimise[objective=total-penalty,steps=100]")
+    plan.verify()
+    assert plan.values["total_penalty"] == 3 == plan.values["max_penalty"] and plan.bounds["total_penalty"] > 0
+    assert m.Instance.from_json(instance.to_json()).jobs["name"] == instance.jobs["name"]
+    with pytest.raises(m.InputError, match="must not decrease"):
+        m.Instance(processors=1, jobs=[m.Job("a", time=1, penalty={"steps": [(4, 2), (5, 1)]})])
+    with pytest.raises(m.AlgorithmError, match="no job has a penalty"):
+        m.plan(m.Instance(processors=1, jobs=[m.Job("a", time=1)]), objective="max_penalty")
