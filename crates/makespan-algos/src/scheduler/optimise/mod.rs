@@ -26,6 +26,7 @@ pub(crate) use residual::Residual;
 pub(crate) use wholes::NumberedWholes;
 
 use super::list_graham::ListGraham;
+use super::of_derived;
 use super::order::Order;
 use super::packed::needs_counts;
 use super::{
@@ -229,7 +230,10 @@ impl Scheduler for Optimise {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        self.schedule_wholes(instance, None, context)
+        match self.derived() {
+            Some((objective, base)) => of_derived::schedule(objective, &self.name(), &*base, instance, context),
+            None => self.schedule_wholes(instance, None, context),
+        }
     }
 }
 

@@ -58,6 +58,11 @@ impl Scheduler for OfWholes {
         self.optimise.of_wholes(wholes)
     }
 
+    fn derived(&self) -> Option<(Objective, Box<dyn Scheduler>)> {
+        let (objective, base) = self.optimise.derived()?;
+        Some((objective, base.of_wholes(self.wholes.clone())?))
+    }
+
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         self.optimise.schedule_wholes(instance, Some(&self.wholes), context)
     }
