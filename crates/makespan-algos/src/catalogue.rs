@@ -88,7 +88,6 @@ static ENTRIES: &[Entry] = &[
                 "optimise[objective=weighted-tardiness,steps=20,searches=1]",
                 "optimise[objective=max-lateness,steps=20,searches=1]",
                 "optimise[objective=tardy-jobs,steps=20,searches=1]",
-                "optimise[objective=total-penalty,steps=20,searches=1]",
                 "optimise[objective=pareto,steps=60,searches=1]",
                 "optimise[objective=cost,steps=500,searches=2]",
             ],
