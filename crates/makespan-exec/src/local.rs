@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
@@ -209,10 +209,6 @@ impl Local {
 impl Engine for Local {
     fn now(&self) -> Duration {
         self.begun.elapsed()
-    }
-
-    fn wall(&self) -> SystemTime {
-        SystemTime::now()
     }
 
     fn place(&self) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use makespan_core::{ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{EngineStart, TaskFiles};
+use crate::engine::{EngineStart, Notice, TaskFiles};
 use crate::slots::NodeSlots;
 
 /// The order to run an attempt of a task.
@@ -61,36 +61,50 @@ impl AttemptOrder {
         grace: Duration,
     ) -> Result<Self, String> {
         let (_, here) = nodes.first().ok_or("it has no processors")?;
-        let join = |words: Vec<String>| words.join(",");
-        let environment = vec![
-            ("MAKESPAN_NODES".to_owned(), join(nodes.iter().map(|(name, _)| name.clone()).collect())),
-            (
-                "MAKESPAN_NODE_PROCESSORS".to_owned(),
-                join(nodes.iter().map(|(_, here)| here.len().to_string()).collect()),
-            ),
-            ("MAKESPAN_CPUS".to_owned(), here.to_string()),
-        ];
         let share = |bytes: u64| {
             let part = u128::from(bytes) * u128::from(here.len());
             u64::try_from(part.div_ceil(u128::from(start.allotment.max(1)))).unwrap_or(u64::MAX)
         };
         Ok(Self {
+            gpus: start.gpus.map(|numbers| slots.gpus(head, numbers)),
+            all_gpus: start.gpus.map(<[u64]>::to_vec).unwrap_or_default(),
+            memory: start.memory.map(share),
+            environment: [Self::variables(nodes, here), start.environment.to_vec()].concat(),
+            ..Self::on(start, here, grace)
+        })
+    }
+
+    /// Creates the order for an attempt on these processors of its first node, without GPUs, memory and environment.
+    pub fn on(start: &EngineStart<'_>, processors: &ProcSet, grace: Duration) -> Self {
+        Self {
             task: start.task,
             attempt: start.attempt,
             name: start.name.to_owned(),
             command: start.command.to_vec(),
             allotment: start.allotment,
-            processors: here.clone(),
-            gpus: start.gpus.map(|numbers| slots.gpus(head, numbers)),
-            all_gpus: start.gpus.map(<[u64]>::to_vec).unwrap_or_default(),
-            memory: start.memory.map(share),
+            processors: processors.clone(),
+            gpus: None,
+            all_gpus: Vec::new(),
+            memory: None,
             walltime: start.walltime,
             grace,
             files: start.files.clone(),
-            environment: [environment, start.environment.to_vec()].concat(),
+            environment: Vec::new(),
             claim: String::new(),
             after: Vec::new(),
-        })
+        }
+    }
+
+    /// Returns the environment variables that describe the nodes of an attempt. `here` contains its processors on this
+    /// node.
+    pub fn variables(nodes: &[(String, ProcSet)], here: &ProcSet) -> Vec<(String, String)> {
+        let names: Vec<&str> = nodes.iter().map(|(name, _)| name.as_str()).collect();
+        let counts: Vec<String> = nodes.iter().map(|(_, own)| own.len().to_string()).collect();
+        vec![
+            ("MAKESPAN_NODES".into(), names.join(",")),
+            ("MAKESPAN_NODE_PROCESSORS".into(), counts.join(",")),
+            ("MAKESPAN_CPUS".into(), here.to_string()),
+        ]
     }
 
     /// Returns the attempt as the engine of the agent's machine receives it.
@@ -149,6 +163,16 @@ impl AttemptEnd {
     /// Returns the status with which the process that wraps the task ended, or -1 if it left none.
     pub fn exit_status(end: Option<&Self>) -> i32 {
         if let Some(Self::Exit(status)) = end { *status } else { -1 }
+    }
+
+    /// Returns the notice of this end of a task. `None` if the attempt is gone, because its engine knows the reason.
+    pub fn notice(self, task: TaskId) -> Option<Notice> {
+        match self {
+            Self::Exit(_) => Some(Notice::Ended(task)),
+            Self::TimedOut => Some(Notice::TimedOut(task)),
+            Self::Refused(reason) => Some(Notice::Refused(task, reason)),
+            Self::Gone => None,
+        }
     }
 
     /// Returns the word for this fate in file names.

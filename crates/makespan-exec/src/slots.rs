@@ -1,6 +1,8 @@
 //! *Slots*: the nodes of the plan that have processors. A cluster node serves each slot.
 
-use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
+use makespan_core::{Outage, Platform, ProcSet, Resource, ResourceKind};
+
+use crate::engine::Notice;
 
 /// A node of the plan that has processors.
 #[derive(Debug)]
@@ -97,14 +99,17 @@ impl NodeSlots {
         own.or_else(named).or_else(|| find(&|slot| slot.host.is_none()))
     }
 
-    /// Closes a slot. Returns true if it was open.
-    pub fn close(&mut self, slot: usize) -> bool {
-        std::mem::replace(&mut self.all[slot].is_open, false)
+    /// Closes a slot, so that no task starts on it. Returns a notice if the slot was open.
+    pub fn close(&mut self, slot: usize) -> Option<Notice> {
+        let (outage, processors) = (Outage(slot as u32), self.all[slot].processors.clone());
+        let was_open = std::mem::replace(&mut self.all[slot].is_open, false);
+        was_open.then_some(Notice::Down { outage, processors, expected: None })
     }
 
-    /// Opens a slot. Returns true if it was closed.
-    pub fn open(&mut self, slot: usize) -> bool {
-        !std::mem::replace(&mut self.all[slot].is_open, true)
+    /// Opens a slot. Returns a notice if the slot was closed.
+    pub fn open(&mut self, slot: usize) -> Option<Notice> {
+        let was_open = std::mem::replace(&mut self.all[slot].is_open, true);
+        (!was_open).then_some(Notice::Up(Outage(slot as u32)))
     }
 
     /// Returns the slot of the first of the processors.
@@ -158,7 +163,8 @@ mod tests {
         assert_eq!((parts("0-3"), parts("5"), parts("1")), ("0:0-1 1:0-1".into(), "1:3".into(), "0:1".into()));
         assert_eq!((slots.gpus(0, &[0, 2]), slots.gpus(1, &[0, 2])), (vec![0], vec![1]));
         assert_eq!((slots.first_of(&ProcSet::range(3, 4)), slots.seat(0), slots.seat(1)), (Some(1), 0, 1));
-        assert!(slots.close(1) && !slots.close(1) && slots.open(1) && !slots.open(1));
+        assert!(slots.close(1).is_some() && slots.close(1).is_none());
+        assert!(slots.open(1).is_some() && slots.open(1).is_none());
         let chosen = |free: &[usize], node: &str| slots.choose(free, node);
         assert_eq!((chosen(&[0, 1], "x"), chosen(&[0, 1], "b"), chosen(&[1], "y")), (Some(1), Some(0), None));
         assert_eq!((slots.of_seat(0), slots.of_seat(1)), (0..1, 1..2));

@@ -19,7 +19,7 @@ pub mod queue;
 mod text;
 
 pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, QueryReading, Share, jobs_of_json};
-pub use command::{CommandError, Commands, Program, ProgramOutput, Refusal, SubmittedJob};
+pub use command::{CommandError, Commands, Program, ProgramOutput, Refusal};
 pub use machines::{Allocated, MachinesError, PlacedRequest, PlanMachines, Pool, check_job_options, fit};
 pub use text::{
     Gres, HostlistError, Kind, OptionalLimit, Record, bytes, compress, count, duration, expand, moment, present, range,

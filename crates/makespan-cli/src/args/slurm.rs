@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use makespan_exec::hosts::HostSpec;
+use makespan_formats::parse_amount;
 use makespan_slurm::batch::BatchDescription;
 
 /// The machines on which a run starts its jobs, if not on this machine.
@@ -85,25 +86,30 @@ pub struct SlurmOptions {
     #[arg(help_heading = "Other machines", long, value_name = "MACHINES", value_parser = target)]
     pub on: Option<RunTarget>,
     /// With --on slurm, nodes of a pilot; with another batch system, number of pilots [default: 1]
-    #[arg(help_heading = "Slurm", long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
+    #[arg(help_heading = "Batch systems", long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
     pub nodes: Option<u32>,
-    /// With --on slurm, time limit of a pilot, such as 90m, 2h or 1-12:00:00 [default: the limit of the partition]
+    /// Time limit of a pilot, such as 90m, 2h or 1-12:00:00 [default: the limit of the partition or queue]
     ///
     /// With --on slurm:jobs, time limit of each job that states no walltime
-    #[arg(help_heading = "Slurm", long, value_name = "TIME", requires = "on")]
+    #[arg(help_heading = "Batch systems", long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
-    /// With --on slurm, account to charge
-    #[arg(help_heading = "Slurm", long, value_name = "ACCOUNT", requires = "on")]
+    /// Memory of each node of a pilot, such as 16GiB, on a batch system other than Slurm
+    ///
+    /// Jobs that state their memory need this option. Slurm reports the memory of its nodes itself
+    #[arg(help_heading = "Batch systems", long, value_name = "AMOUNT", requires = "on", value_parser = parse_amount)]
+    pub node_memory: Option<u64>,
+    /// Account to charge
+    #[arg(help_heading = "Batch systems", long, value_name = "ACCOUNT", requires = "on")]
     pub account: Option<String>,
-    /// With --on slurm, the partition
-    #[arg(help_heading = "Slurm", long, value_name = "PARTITION", requires = "on")]
+    /// Partition of Slurm, or queue of another batch system
+    #[arg(help_heading = "Batch systems", long, value_name = "PARTITION", requires = "on")]
     pub partition: Option<String>,
-    /// With --on slurm, an extra option for sbatch, such as --slurm='--qos=long'
+    /// Extra option for sbatch, such as --slurm='--qos=long'
     ///
     /// May be given several times. With another batch system, write each word with --submit-option, as in
     /// `--submit-option=-l --submit-option=h_vmem=2G`
     #[arg(
-        help_heading = "Slurm",
+        help_heading = "Batch systems",
         long,
         alias = "submit-option",
         value_name = "OPTION",
@@ -111,17 +117,27 @@ pub struct SlurmOptions {
         allow_hyphen_values = true
     )]
     pub slurm: Vec<String>,
-    /// With --on slurm, pilots such as 2x4nodes,1h, or auto:8nodes,2h
+    /// Pilots such as 2x4nodes,1h, or with --on slurm auto:8nodes,2h
     ///
     /// Each entry states a number of pilots, the number of nodes of each pilot, and their time limit; + separates
     /// entries. auto chooses pilots that fit the plan: in the example, all pilots together have at most 8 nodes, and
     /// each pilot has a time limit of at most 2 h
-    #[arg(help_heading = "Slurm", long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
+    #[arg(help_heading = "Batch systems", long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
     pub pilots: Option<String>,
 }
 
 impl SlurmOptions {
-    /// Returns an option that has an effect only on Slurm, if one was given.
+    /// Returns an error if an option applies only to batch systems other than Slurm.
+    pub fn check_for_slurm(&self) -> miette::Result<()> {
+        if self.node_memory.is_none() {
+            return Ok(());
+        }
+        Err(miette::miette!(
+            "--node-memory: Slurm reports the memory of its nodes; remove the option, or request memory with --slurm=--mem=AMOUNT"
+        ))
+    }
+
+    /// Returns an option that has an effect only on batch systems, if one was given.
     pub fn of_slurm(&self) -> Option<&'static str> {
         let texts = [
             ("--time", self.time.is_some()),
@@ -129,6 +145,7 @@ impl SlurmOptions {
             ("--partition", self.partition.is_some()),
             ("--pilots", self.pilots.is_some()),
             ("--nodes", self.nodes.is_some()),
+            ("--node-memory", self.node_memory.is_some()),
             ("--slurm", !self.slurm.is_empty()),
         ];
         texts.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)

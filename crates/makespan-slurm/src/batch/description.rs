@@ -6,7 +6,7 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 /// The commands of a batch system and the format of their output. In each word of a command, a name in braces is
-/// replaced by its value: `{name}`, `{cores}`, `{nodes}`, `{seconds}`, `{time}`, `{log}`, `{account}`, `{partition}`.
+/// replaced by its value.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BatchDescription {
@@ -24,6 +24,12 @@ pub struct BatchDescription {
     pub list: ListWords,
     /// The cancellation of jobs.
     pub cancel: CancelWords,
+    /// The nodes of a job. Needed for pilots with several nodes.
+    #[serde(default)]
+    pub nodes: Option<NodeWords>,
+    /// Shell expression that yields the number of the task in the script of a job array. Needed for job arrays.
+    #[serde(default)]
+    pub task_id: String,
     /// The names of states. If the state of a job is in none of these lists, the job is treated as running. In the
     /// description of Slurm, such a state is read as a state of Slurm.
     #[serde(default)]
@@ -39,9 +45,18 @@ pub struct SubmitWords {
     /// Arguments for the size of each pilot.
     #[serde(default)]
     pub size: Vec<String>,
-    /// Arguments for a pilot with more than one core.
+    /// Arguments for a pilot with more than one core on one node.
     #[serde(default)]
     pub cores: Vec<String>,
+    /// Arguments for the memory of a pilot.
+    #[serde(default)]
+    pub memory: Vec<String>,
+    /// Arguments for a pilot with more than one node. They replace the arguments for cores.
+    #[serde(default)]
+    pub nodes: Vec<String>,
+    /// Arguments for `{count}` equal pilots that are submitted as one job array.
+    #[serde(default)]
+    pub array: Vec<String>,
     /// Arguments for a time limit.
     #[serde(default)]
     pub time: Vec<String>,
@@ -78,6 +93,20 @@ pub struct ListWords {
 pub struct CancelWords {
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// The name of a task of a job array, with `{job}` and `{task}`. Needed for job arrays.
+    #[serde(default)]
+    pub task: String,
+}
+
+/// The nodes of a job, as the script of the job sees them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeWords {
+    /// Shell expression that yields the names of the nodes.
+    pub names: String,
+    /// The program and its arguments that run a command on a node. `{node}` is its name, and `{index}` its position from 0.
+    /// The words of the command follow.
+    pub launch: Vec<String>,
 }
 
 /// Names of states, as the list of jobs prints them.
@@ -88,6 +117,8 @@ pub struct StateNames {
     pub waiting: Vec<String>,
     /// The job is pending and does not start by itself.
     pub held: Vec<String>,
+    /// Advice to the user about such a job. `{job}` is replaced by the number of the job.
+    pub advice: Option<String>,
     /// The job is suspended.
     pub suspended: Vec<String>,
     /// The job has ended.
@@ -98,8 +129,9 @@ pub struct StateNames {
 const BUILT_IN: [(&str, &str); 3] =
     [("slurm", include_str!("slurm.toml")), ("sge", include_str!("sge.toml")), ("pbs", include_str!("pbs.toml"))];
 
-/// The names in braces that words may contain.
-const PLACEHOLDERS: [&str; 8] = ["name", "cores", "nodes", "seconds", "time", "log", "account", "partition"];
+/// The names in braces that words may contain. Memory is that of one node, in bytes and in MiB.
+const PLACEHOLDERS: [&str; 11] =
+    ["name", "cores", "nodes", "memory", "megabytes", "count", "seconds", "time", "log", "account", "partition"];
 
 impl BatchDescription {
     /// Returns the built-in description with this name, such as `sge`.
@@ -133,11 +165,15 @@ impl BatchDescription {
     }
 
     fn check(&self) -> Result<(), String> {
-        let SubmitWords { command, size, cores, time, log, log_name, account, partition, id } = &self.submit;
+        let SubmitWords { command, size, cores, memory, nodes, array, time, log, log_name, account, partition, id } =
+            &self.submit;
         let lists = [
             ("submit.command", command),
             ("submit.size", size),
             ("submit.cores", cores),
+            ("submit.memory", memory),
+            ("submit.nodes", nodes),
+            ("submit.array", array),
             ("submit.time", time),
             ("submit.log", log),
             ("submit.account", account),
@@ -164,8 +200,25 @@ impl BatchDescription {
         if log.is_empty() != log_name.is_empty() {
             return Err("submit.log and submit.log-name belong together; write both or none".into());
         }
+        if nodes.is_empty() != self.nodes.is_none() {
+            return Err("submit.nodes and the section [nodes] belong together; write both or none".into());
+        }
+        if let Some(own) = &self.nodes
+            && (own.names.is_empty() || own.launch.is_empty() || own.launch.iter().any(|word| word.contains(' ')))
+        {
+            return Err("nodes.names or nodes.launch is empty, or a word of nodes.launch contains a space".into());
+        }
         groups("submit.id", id, &["job"])?;
-        groups("list.job", &self.list.job, &["job", "state", "name"])
+        groups("list.job", &self.list.job, &["job", "state", "name"])?;
+        let [has_job, has_task] = ["{job}", "{task}"].map(|part| self.cancel.task.contains(part));
+        match (array.is_empty(), self.task_id.is_empty(), has_job && has_task) {
+            (true, true, false) if self.cancel.task.is_empty() => Ok(()),
+            (false, false, true) => groups("list.job", &self.list.job, &["task"]),
+            _ => {
+                Err("submit.array, task-id and cancel.task (with {job} and {task}) belong together; write all or none"
+                    .into())
+            }
+        }
     }
 }
 
@@ -213,9 +266,13 @@ mod tests {
             ("[cancel]\ncommand = [\"qdel\"]", "[cancel]\ncommand = []", "cancel.command is empty"),
             ("{cores}", "{core}", "submit.cores: `{core}` has no value"),
             ("(?<state>", "(", "list.job: the expression has no group `state`"),
-            ("'(?<job>\\d+)\\s*\\z'", "'('", "submit.id: "),
+            ("'(?<job>\\d+)(\\.\\d+-\\d+:\\d+)?\\s*\\z'", "'('", "submit.id: "),
             ("\"-N\", \"{name}\", ", "", "submit.command does not contain `{name}`"),
             ("partition =", "queue =", "unknown field `queue`"),
+            ("{job}.{task}", "{job}", "submit.array, task-id and cancel.task"),
+            ("task-id = \"$SGE_TASK_ID\"", "", "submit.array, task-id and cancel.task"),
+            ("(?<task>", "(", "list.job: the expression has no group `task`"),
+            ("[list]", "nodes = [\"-pe\", \"mpi\", \"{nodes}\"]\n[list]", "submit.nodes and the section [nodes]"),
         ];
         for (from, to, expected) in cases {
             assert!(good.contains(from), "{from}");

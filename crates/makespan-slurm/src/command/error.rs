@@ -19,6 +19,16 @@ fn system_of(program: Program) -> &'static str {
     if matches!(program, Program::Named(_)) { "the batch system" } else { "Slurm" }
 }
 
+/// Returns the remedy for output with an unknown format.
+fn nonsense_remedy(program: Program) -> String {
+    if matches!(program, Program::Named(_)) {
+        return "check the expression `submit.id` in the description of the batch system".into();
+    }
+    format!(
+        "check that the program is Slurm's own (`type {program}`), and report its output with `{program} --version`"
+    )
+}
+
 /// An error of a command, with Slurm's message and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
@@ -79,8 +89,8 @@ pub enum CommandError {
     },
     /// The output of the program has an unknown format.
     #[error(
-        "`{command}` printed output that cannot be understood: {problem}; check that the program is Slurm's own (`type {program}`), and \
-         report its output with `{program} --version`"
+        "`{command}` printed output that cannot be understood: {problem}; {}",
+        nonsense_remedy(*program)
     )]
     Nonsense {
         /// The command with its arguments.

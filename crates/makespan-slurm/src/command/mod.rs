@@ -4,7 +4,6 @@ mod capture;
 mod error;
 mod program;
 mod refusal;
-mod submit;
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
@@ -15,7 +14,6 @@ use std::time::{Duration, Instant};
 pub use error::CommandError;
 pub use program::Program;
 pub use refusal::Refusal;
-pub use submit::SubmittedJob;
 
 /// Environment variable with the path of the file that configures the cluster.
 const CONFIGURATION: &str = "SLURM_CONF";

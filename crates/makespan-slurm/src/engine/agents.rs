@@ -122,6 +122,8 @@ impl Pilots {
     /// Adds the agent at a place that is known from an earlier session.
     pub(super) fn know(&mut self, place: &PilotNode, slot: usize) {
         self.nodes.agents.insert(place.clone(), Agent::of(slot));
+        let seat = &mut self.nodes.seats[self.nodes.slots.seat(slot)];
+        seat.has_agent |= seat.job == Some(place.job);
     }
 
     /// Assigns agents at new places to the plan nodes without an agent.
@@ -202,9 +204,9 @@ impl Pilots {
                 self.hearing.watch.forget_node(place);
             }
             Some(_) => {}
-            None if is_away => self.close(slot, None),
+            None if is_away => self.close(slot),
             None if self.nodes.seats[self.nodes.slots.seat(slot)].takes_tasks() => self.open(slot),
-            None => self.close(slot, None),
+            None => self.close(slot),
         }
         if silent {
             self.hearing.watch.ask_node(place);
@@ -228,7 +230,7 @@ impl Pilots {
             AgentMessage::Line(line) if line == LEAVING => {
                 agent.leaving = true;
                 let slot = agent.slot;
-                self.close(slot, None);
+                self.close(slot);
                 self.hearing.watch.expect_end(place.job);
             }
             AgentMessage::Line(line) if line.starts_with(REMARK) => {

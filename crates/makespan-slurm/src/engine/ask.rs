@@ -13,6 +13,8 @@ pub struct PilotSize {
     pub nodes: usize,
     /// Number of cores on each node. Pilots of Slurm have all cores of their nodes.
     pub cores: u32,
+    /// Memory of each node in bytes, if stated. Pilots of Slurm have the memory of their nodes.
+    pub memory: Option<u64>,
     /// Time limit in the format of `sbatch --time`. `None` means the default of the partition.
     pub time: Option<String>,
     /// Options of `sbatch` by which Slurm chooses nodes that fit the plan.

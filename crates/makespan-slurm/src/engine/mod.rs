@@ -11,9 +11,9 @@ mod watch;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use makespan_core::{Outage, Platform, ProcSet, TaskId};
+use makespan_core::{Platform, ProcSet, TaskId};
 use makespan_exec::engine::{
     EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
 };
@@ -27,7 +27,7 @@ use differs::Differences;
 use mute::SilentPilots;
 use seats::PilotSeat;
 use tasks::HeldAttempt;
-use watch::{SlurmReport, SlurmWatch};
+use watch::{PilotReport, PilotWatch};
 
 /// Time between two checks of the files if all agents that hold tasks are connected.
 const CONNECTED: Duration = Duration::from_secs(2);
@@ -48,8 +48,8 @@ const BEAT: Duration = Duration::from_secs(10);
 enum EngineMessage {
     /// A message from the agent of a place. The number identifies the connection.
     Agent(PilotNode, u64, AgentMessage),
-    /// A report about Slurm.
-    Slurm(SlurmReport),
+    /// A report of the batch system.
+    Batch(PilotReport),
 }
 
 /// Runs tasks in pilots. Agents on the nodes of the pilots start the tasks ([`crate::pilot`]). If this process ends,
@@ -95,10 +95,10 @@ struct NodeSide {
     leaves: bool,
 }
 
-/// Messages from agents, and answers from Slurm.
+/// Messages from agents, and reports of the batch system.
 #[derive(Debug)]
 struct EngineInbox {
-    watch: SlurmWatch,
+    watch: PilotWatch,
     mute: SilentPilots,
     differences: Differences,
     sender: Sender<EngineMessage>,
@@ -128,7 +128,7 @@ impl Pilots {
         board.beat_as_planner();
         let (sender, heard) = mpsc::channel();
         let slots = NodeSlots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
-        let watch = SlurmWatch::begin(options.batch.clone(), sender.clone());
+        let watch = PilotWatch::begin(options.batch.clone(), sender.clone());
         let now = Instant::now();
         let (mute, differences) = (SilentPilots::default(), Differences::default());
         let nodes = NodeSide {
@@ -150,7 +150,7 @@ impl Pilots {
             looks: LastChecks { looked: now, glanced: now, beat: now, reviewed: now, pause: SHORTEST },
         };
         for slot in 0..pilots.nodes.slots.len() {
-            pilots.close(slot, None);
+            pilots.close(slot);
         }
         pilots.find_earlier();
         pilots.ask_first()?;
@@ -158,19 +158,12 @@ impl Pilots {
         Ok(pilots)
     }
 
-    /// Closes a node of the plan, so that no task starts on it. `expected` is the time until the node will probably
-    /// open again.
-    fn close(&mut self, slot: usize, expected: Option<Duration>) {
-        if self.nodes.slots.close(slot) {
-            let (outage, processors) = (Outage(slot as u32), self.nodes.slots.processors(slot).clone());
-            self.run.notices.push_back(Notice::Down { outage, processors, expected });
-        }
+    fn close(&mut self, slot: usize) {
+        self.run.notices.extend(self.nodes.slots.close(slot));
     }
 
     fn open(&mut self, slot: usize) {
-        if self.nodes.slots.open(slot) {
-            self.run.notices.push_back(Notice::Up(Outage(slot as u32)));
-        }
+        self.run.notices.extend(self.nodes.slots.open(slot));
     }
 
     fn tell(&mut self, text: impl Into<String>) {
@@ -180,7 +173,7 @@ impl Pilots {
     fn take_in(&mut self, heard: EngineMessage) {
         match heard {
             EngineMessage::Agent(place, number, said) => self.heard_of_agent(&place, number, said),
-            EngineMessage::Slurm(report) => self.heard_of_slurm(report),
+            EngineMessage::Batch(report) => self.heard_of_pilots(report),
         }
     }
 
@@ -215,10 +208,6 @@ impl Pilots {
 impl Engine for Pilots {
     fn now(&self) -> Duration {
         self.begun.elapsed()
-    }
-
-    fn wall(&self) -> SystemTime {
-        SystemTime::now()
     }
 
     fn place(&self) -> String {
@@ -312,10 +301,6 @@ impl Engine for Pilots {
 
     fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         self.find_tasks(earlier)
-    }
-
-    fn is_alive(&self, _shim: Identity) -> bool {
-        false
     }
 
     fn end_left(&mut self, _left: &LeftProcesses<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::seats::PilotSeat;
 use super::{Allocation, Pilots};
+use crate::batch::shown;
 
 /// If a running pilot has no agent for this time, a message reports this.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,7 +35,8 @@ impl Pilots {
             if let Some(text) = self.why_mute(job) {
                 self.tell(format!(
                     "pilot {job} runs, but after {} s none of its agents has reported: {text}",
-                    PATIENCE.as_secs()
+                    PATIENCE.as_secs(),
+                    job = shown(job)
                 ));
             }
         }
@@ -69,7 +72,8 @@ impl Pilots {
 
     /// Returns the probable reason why no agent of a pilot has appeared. Returns `None` if an agent has appeared.
     pub(super) fn why_mute(&self, job: u64) -> Option<String> {
-        if self.nodes.agents.keys().any(|place| place.job == job) {
+        let seat = self.nodes.seats.iter().find(|seat| seat.job == Some(job));
+        if seat.is_some_and(|seat| seat.has_agent) || self.nodes.agents.keys().any(|place| place.job == job) {
             return None;
         }
         let log = self.board.log(job);
@@ -79,7 +83,13 @@ impl Pilots {
             Some(line) => format!("`{}` in {}", line.trim(), log.display()),
             None => {
                 let test = self.options.batch.as_slurm().map_or("", |_| "; `makespan slurm doctor` tests this");
-                format!("the pilot wrote no log, so its nodes may not share the folder of the run{test}")
+                let cause = if seat.is_some_and(PilotSeat::is_unseen) {
+                    "the pilot wrote no log: it was cancelled before it started, or its nodes do not share the folder \
+                     of the run"
+                } else {
+                    "the pilot wrote no log, so its nodes may not share the folder of the run"
+                };
+                format!("{cause}{test}")
             }
         })
     }

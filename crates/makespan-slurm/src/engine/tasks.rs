@@ -134,17 +134,11 @@ impl Pilots {
         }
         held.fate = Some(fate.clone());
         let seat = self.nodes.agents.get(place).map(|agent| self.nodes.slots.seat(agent.slot));
-        let notice = match fate {
-            AttemptEnd::Exit(_) => Notice::Ended(task),
-            AttemptEnd::TimedOut => Notice::TimedOut(task),
-            AttemptEnd::Refused(reason) => Notice::Refused(task, reason),
-            AttemptEnd::Gone => {
-                self.drop_task(task);
-                let text =
-                    format!("the job was killed on {} together with its shim, or its pilot has ended", place.node);
-                self.run.notices.push_back(Notice::Lost(task, text));
-                return true;
-            }
+        let Some(notice) = fate.notice(task) else {
+            self.drop_task(task);
+            let text = format!("the job was killed on {} together with its shim, or its pilot has ended", place.node);
+            self.run.notices.push_back(Notice::Lost(task, text));
+            return true;
         };
         if let Some(seat) = seat {
             self.nodes.seats[seat].has_ended_any = true;

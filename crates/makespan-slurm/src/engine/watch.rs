@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use super::EngineMessage;
 use crate::batch::{BatchSystem, ListedJob};
 use crate::pilot::PilotNode;
-use crate::{Commands, JobState, OptionalLimit, duration};
+use crate::{Commands, JobState, Node};
 
-/// Time between two queries for a pending job.
+/// Time between two lists if a state may change soon, such as the state of a pending job.
 const OFTEN: Duration = Duration::from_secs(1);
-/// Time between two queries for a running job.
+/// Time between two lists if all jobs run.
 const SELDOM: Duration = Duration::from_secs(5);
 
 /// If all lists of this time lack a job, the job has ended. For batch systems other than Slurm, with lists that contain no
@@ -30,9 +30,9 @@ pub(super) const LEFT: &str = "it has left the queue";
 /// Reported end of a job that the controller has forgotten.
 pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
 
-/// A report from the thread that queries Slurm.
+/// A report from the thread that queries the batch system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SlurmReport {
+pub(super) enum PilotReport {
     Job(u64, JobStateChange),
     /// The node of this place is down, or no longer belongs to the pilot.
     NodeGone(PilotNode),
@@ -49,7 +49,7 @@ pub(super) enum JobStateChange {
     Runs(Option<Duration>),
     /// The job is suspended.
     Rests,
-    /// The job has ended. Contains Slurm's state of the job, or another description of the end.
+    /// The job has ended. Contains the state of the job, or another description of the end.
     Over(String),
 }
 
@@ -64,161 +64,93 @@ pub(super) struct PendingJob {
     pub up: Option<Vec<String>>,
 }
 
-/// A request to the thread.
-#[derive(Debug)]
-enum WatchRequest {
-    Job(u64),
-    NoJob(u64),
-    Node(PilotNode),
-    NoNode(PilotNode),
-    /// The job will end soon, so its state is queried more often.
-    Ending(u64),
-    /// Cancels a job.
-    Cancel(u64),
+/// The jobs and nodes that the thread queries.
+#[derive(Debug, Default)]
+struct Watched {
+    /// The jobs. The flag is true if the job is pending, or if its state is unknown.
+    jobs: BTreeMap<u64, bool>,
+    nodes: BTreeSet<PilotNode>,
+    /// Jobs that will end soon.
+    ending: BTreeSet<u64>,
+    /// Jobs to cancel.
+    cancelled: Vec<u64>,
 }
 
-/// The channel to the thread that queries Slurm.
-#[derive(Debug)]
-pub(super) struct SlurmWatch(Sender<WatchRequest>);
+/// A request to the thread.
+type WatchRequest = Box<dyn FnOnce(&mut Watched) + Send>;
 
-impl SlurmWatch {
+/// The channel to the thread that queries the batch system.
+#[derive(Debug)]
+pub(super) struct PilotWatch(Sender<WatchRequest>);
+
+impl PilotWatch {
     pub fn begin(batch: BatchSystem, told: Sender<EngineMessage>) -> Self {
-        let (sender, wishes) = mpsc::channel();
-        let run = move || watch(&batch.with_patience(Duration::ZERO), &wishes, &told);
-        // If the thread cannot be started, the planner gets no reports of Slurm. The messages of living agents are
-        // then sufficient.
-        let _ = thread::Builder::new().name("slurm".into()).spawn(run);
+        let (sender, requests) = mpsc::channel();
+        let run = move || watch(&batch.with_patience(Duration::ZERO), &requests, &told);
+        // If the thread cannot be started, the planner gets no reports of the batch system. The messages of living
+        // agents are then sufficient.
+        let _ = thread::Builder::new().name("watch".into()).spawn(run);
         Self(sender)
+    }
+
+    fn request(&self, change: impl FnOnce(&mut Watched) + Send + 'static) {
+        let _ = self.0.send(Box::new(change));
     }
 
     /// Starts the queries for a job.
     pub fn ask_job(&self, job: u64) {
-        let _ = self.0.send(WatchRequest::Job(job));
+        self.request(move |watched| _ = watched.jobs.entry(job).or_insert(true));
     }
 
-    /// Stops the queries for a job.
+    /// Stops the queries for a job and its nodes.
     pub fn forget_job(&self, job: u64) {
-        let _ = self.0.send(WatchRequest::NoJob(job));
+        self.request(move |watched| {
+            watched.jobs.remove(&job);
+            watched.nodes.retain(|place| place.job != job);
+        });
     }
 
     /// Starts the queries for the node of a place.
     pub fn ask_node(&self, place: &PilotNode) {
-        let _ = self.0.send(WatchRequest::Node(place.clone()));
+        let place = place.clone();
+        self.request(move |watched| _ = watched.nodes.insert(place));
+    }
+
+    pub fn forget_node(&self, place: &PilotNode) {
+        let place = place.clone();
+        self.request(move |watched| _ = watched.nodes.remove(&place));
     }
 
     /// Queries a job more often, because it will end soon.
     pub fn expect_end(&self, job: u64) {
-        let _ = self.0.send(WatchRequest::Ending(job));
+        self.request(move |watched| _ = watched.ending.insert(job));
     }
 
     /// Cancels a job that is missing in the lists, because the job may still be pending.
     pub fn cancel(&self, job: u64) {
-        let _ = self.0.send(WatchRequest::Cancel(job));
-    }
-
-    pub fn forget_node(&self, place: &PilotNode) {
-        let _ = self.0.send(WatchRequest::NoNode(place.clone()));
+        self.request(move |watched| watched.cancelled.push(job));
     }
 }
 
-fn watch(batch: &BatchSystem, wishes: &Receiver<WatchRequest>, told: &Sender<EngineMessage>) {
-    let mut jobs: BTreeMap<u64, (Instant, bool)> = BTreeMap::new();
-    let mut nodes: BTreeSet<PilotNode> = BTreeSet::new();
-    let mut ending: BTreeSet<u64> = BTreeSet::new();
-    let mut asked_nodes = Instant::now();
-    let mut list = JobList::default();
+fn watch(batch: &BatchSystem, requests: &Receiver<WatchRequest>, told: &Sender<EngineMessage>) {
+    let (mut watched, mut list) = (Watched::default(), JobList::default());
     loop {
-        let mut wish = wishes.recv_timeout(OFTEN / 4);
-        loop {
-            match wish {
-                Ok(WatchRequest::Job(job)) => {
-                    jobs.entry(job).or_insert((Instant::now(), true));
-                }
-                Ok(WatchRequest::NoJob(job)) => {
-                    jobs.remove(&job);
-                    nodes.retain(|place| place.job != job);
-                }
-                Ok(WatchRequest::Ending(job)) => {
-                    ending.insert(job);
-                }
-                Ok(WatchRequest::Cancel(job)) => {
-                    let _ = batch.cancel(&[job]);
-                }
-                Ok(WatchRequest::Node(place)) => {
-                    nodes.insert(place);
-                }
-                Ok(WatchRequest::NoNode(place)) => {
-                    nodes.remove(&place);
-                }
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-            wish = wishes.try_recv().map_err(|error| match error {
-                mpsc::TryRecvError::Empty => RecvTimeoutError::Timeout,
-                mpsc::TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
-            });
+        match requests.recv_timeout(OFTEN / 4) {
+            Ok(change) => change(&mut watched),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
         }
-        // If an agent gives no sign of life, query the state of its job at once.
-        let urgent: BTreeSet<u64> = nodes.iter().map(|place| place.job).collect();
-        let is_soon = |job: &u64, waits: bool| waits || urgent.contains(job) || ending.contains(job);
-        let Some(commands) = batch.as_slurm() else {
-            let pause = if jobs.iter().any(|(job, (_, waits))| is_soon(job, *waits)) { OFTEN } else { SELDOM };
-            for report in list.ask(batch, &jobs.keys().copied().collect::<Vec<_>>(), &ending, pause) {
-                if let SlurmReport::Job(job, state) = &report
-                    && let Some((_, waits)) = jobs.get_mut(job)
-                {
-                    *waits = matches!(state, JobStateChange::Waits(_));
-                }
-                if told.send(EngineMessage::Slurm(report)).is_err() {
-                    return;
-                }
-            }
-            continue;
-        };
-        for (&job, (last, waits)) in &mut jobs {
-            let pause = if is_soon(&job, *waits) { OFTEN } else { SELDOM };
-            if last.elapsed() < pause && !(*waits && last.elapsed() >= OFTEN / 4) {
-                continue;
-            }
-            *last = Instant::now();
-            if let Some(state) = state_of(commands, job) {
-                *waits = matches!(state, JobStateChange::Waits(_));
-                if told.send(EngineMessage::Slurm(SlurmReport::Job(job, state))).is_err() {
-                    return;
-                }
-            }
-        }
-        if !nodes.is_empty() && asked_nodes.elapsed() >= OFTEN {
-            asked_nodes = Instant::now();
-            for place in nodes.iter().filter(|place| is_gone(commands, place)) {
-                let _ = told.send(EngineMessage::Slurm(SlurmReport::NodeGone(place.clone())));
+        requests.try_iter().for_each(|change| change(&mut watched));
+        let _ = batch.cancel(&std::mem::take(&mut watched.cancelled));
+        for report in list.ask(batch, &mut watched) {
+            if told.send(EngineMessage::Batch(report)).is_err() {
+                return;
             }
         }
     }
 }
 
-/// Returns the state of a job, or `None` if Slurm does not answer.
-fn state_of(commands: &Commands, job: u64) -> Option<JobStateChange> {
-    let Some(job) = commands.job(job).ok()? else { return Some(JobStateChange::Over(FORGOTTEN.into())) };
-    if job.state.has_ended() {
-        return Some(JobStateChange::Over(format!("{:?}", job.state).to_ascii_lowercase()));
-    }
-    if job.state.is_waiting() {
-        let up = || Some(commands.nodes().ok()?.items.into_iter().filter(|node| node.state.takes_jobs()));
-        let up = if is_for_nodes(&job.reason) { up() } else { None };
-        let up = up.map(|nodes| nodes.map(|node| node.name).collect());
-        return Some(JobStateChange::Waits(PendingJob { reason: job.reason, nodes: job.node_count.0, up }));
-    }
-    if job.state == JobState::Suspended {
-        return Some(JobStateChange::Rests);
-    }
-    // Use the run time and the limit, because both come from the controller's clock.
-    let run = job.record.get("RunTime").and_then(duration).and_then(OptionalLimit::value);
-    let left = job.time_limit.and_then(OptionalLimit::value).zip(run);
-    Some(JobStateChange::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
-}
-
-/// The lists of jobs of a batch system other than Slurm. One list contains the states of all jobs.
+/// The lists of jobs. One list contains the states of all jobs.
 #[derive(Debug, Default)]
 struct JobList {
     /// Instant of the last list.
@@ -236,40 +168,57 @@ struct JobList {
 }
 
 impl JobList {
-    /// Lists the jobs if the last list is older than `pause`, and returns the reports.
-    fn ask(&mut self, batch: &BatchSystem, jobs: &[u64], ending: &BTreeSet<u64>, pause: Duration) -> Vec<SlurmReport> {
-        let is_in_doubt = !self.absent.is_empty() || self.failing.is_some();
-        let pause = if is_in_doubt { OFTEN } else { pause };
+    /// Lists the jobs if the last list is old enough, and returns the reports. Jobs that may soon change their state are
+    /// listed more often, and so are the jobs of agents that give no sign of life.
+    fn ask(&mut self, batch: &BatchSystem, watched: &mut Watched) -> Vec<PilotReport> {
+        let Watched { jobs, nodes, ending, .. } = watched;
+        let is_in_doubt = !self.absent.is_empty() || self.failing.is_some() || !nodes.is_empty();
+        let is_soon = is_in_doubt || jobs.iter().any(|(job, waits)| *waits || ending.contains(job));
+        let pause = if is_soon { OFTEN } else { SELDOM };
         if jobs.is_empty() || self.asked.is_some_and(|asked| asked.elapsed() < pause) {
             return Vec::new();
         }
         let listed = batch.list().map_err(|error| error.to_string());
         let now = Instant::now();
         self.asked = Some(now);
-        self.absent.retain(|job, _| jobs.contains(job));
+        self.absent.retain(|job, _| jobs.contains_key(job));
         let (all, has_text) = match listed {
             Ok(listed) => listed,
             Err(error) => return self.fails(&error, now).into_iter().collect(),
         };
-        let states = jobs.iter().filter_map(|&job| {
-            let limit = if ending.contains(&job) { SHORT_ABSENCE } else { ABSENCE };
-            Some(SlurmReport::Job(job, self.state(&all, job, limit, now)?))
-        });
-        let states: Vec<SlurmReport> = states.collect();
-        self.messages(batch.name(), !all.is_empty(), has_text, now).into_iter().chain(states).collect()
+        let mut reports = self.messages(batch.name(), !all.is_empty(), has_text, now);
+        for (&job, waits) in jobs {
+            let limit = match batch.as_slurm() {
+                Some(_) => Duration::ZERO,
+                None if ending.contains(&job) => SHORT_ABSENCE,
+                None => ABSENCE,
+            };
+            let Some(mut state) = self.state(&all, job, limit, now) else { continue };
+            *waits = matches!(state, JobStateChange::Waits(_));
+            if let (JobStateChange::Waits(pending), Some(commands)) = (&mut state, batch.as_slurm()) {
+                pending.up = nodes_for(commands, &pending.reason);
+            }
+            reports.push(PilotReport::Job(job, state));
+        }
+        if let Some(commands) = batch.as_slurm().filter(|_| !nodes.is_empty()) {
+            let known = commands.nodes().map_or_else(|_| Vec::new(), |nodes| nodes.items);
+            let gone = nodes.iter().filter(|place| is_gone(&known, &all, place));
+            reports.extend(gone.cloned().map(PilotReport::NodeGone));
+        }
+        reports
     }
 
     /// Handles a list command that failed. Returns a message if the command has been failing for a while.
-    fn fails(&mut self, error: &str, now: Instant) -> Option<SlurmReport> {
+    fn fails(&mut self, error: &str, now: Instant) -> Option<PilotReport> {
         // A list that failed proves nothing about missing jobs.
         self.absent.clear();
         let since = *self.failing.get_or_insert(now);
         let is_due = now - since >= MENTION && !std::mem::replace(&mut self.is_failure_told, now - since >= MENTION);
-        is_due.then(|| SlurmReport::Told(format!("{error}; running jobs continue meanwhile")))
+        is_due.then(|| PilotReport::Told(format!("{error}; running jobs continue meanwhile")))
     }
 
     /// Returns messages after a list command that succeeded: it works again, or its output has never contained a job.
-    fn messages(&mut self, name: &str, has_jobs: bool, has_text: bool, now: Instant) -> Vec<SlurmReport> {
+    fn messages(&mut self, name: &str, has_jobs: bool, has_text: bool, now: Instant) -> Vec<PilotReport> {
         self.failing = None;
         let mut texts = Vec::new();
         if std::mem::take(&mut self.is_failure_told) {
@@ -284,44 +233,49 @@ impl JobList {
                  expression, unless all pilots have ended"
             ));
         }
-        texts.into_iter().map(SlurmReport::Told).collect()
+        texts.into_iter().map(PilotReport::Told).collect()
     }
 
-    /// Returns the state of a job in a list. A job that has been missing for the time `limit` has ended.
+    /// Returns the state of a job in a list. A job that has been missing for the time `limit` has ended. If the limit is
+    /// zero, the lists contain ended jobs, so a missing job is unknown.
     fn state(&mut self, all: &[ListedJob], job: u64, limit: Duration, now: Instant) -> Option<JobStateChange> {
         let Some(found) = all.iter().find(|one| one.job == job) else {
             let since = *self.absent.entry(job).or_insert(now);
-            return (now - since >= limit).then(|| JobStateChange::Over(LEFT.into()));
+            let how = if limit.is_zero() { FORGOTTEN } else { LEFT };
+            return (now - since >= limit).then(|| JobStateChange::Over(how.into()));
         };
         self.absent.remove(&job);
         Some(match &found.state {
             state if state.has_ended() => JobStateChange::Over(format!("{state:?}").to_ascii_lowercase()),
             state if state.is_waiting() => {
-                JobStateChange::Waits(PendingJob { reason: found.reason.clone(), nodes: 1, up: None })
+                let nodes = found.nodes.unwrap_or(1) as u64;
+                JobStateChange::Waits(PendingJob { reason: found.reason.clone(), nodes, up: None })
             }
             JobState::Suspended => JobStateChange::Rests,
-            _ => JobStateChange::Runs(None),
+            _ => JobStateChange::Runs(found.left),
         })
     }
 }
 
-/// Returns true if a job that is pending for this reason waits for nodes that accept no jobs.
-fn is_for_nodes(reason: &str) -> bool {
+/// Returns the nodes that accept jobs, if a job that is pending for this reason may wait for other nodes.
+fn nodes_for(commands: &Commands, reason: &str) -> Option<Vec<String>> {
     let reason = reason.to_ascii_lowercase();
-    ["down", "drain", "unavail", "notavail"].iter().any(|word| reason.contains(word))
+    ["down", "drain", "unavail", "notavail"].iter().find(|word| reason.contains(**word))?;
+    let up = commands.nodes().ok()?.items.into_iter().filter(|node| node.state.takes_jobs());
+    Some(up.map(|node| node.name).collect())
 }
 
-/// Returns true if Slurm reports that the node of a place is down, or that the pilot runs without this node. Slurm
-/// never returns a failed node to a running job.
-fn is_gone(commands: &Commands, place: &PilotNode) -> bool {
-    let is_down = |node: &crate::Node| node.name == place.node && node.state.base == "DOWN";
-    if commands.nodes().is_ok_and(|nodes| nodes.items.iter().any(is_down)) {
-        return true;
-    }
-    let Ok(Some(job)) = commands.job(place.job) else { return false };
-    matches!(job.state, JobState::Running | JobState::Suspended)
-        && !job.nodes.is_empty()
-        && !job.nodes.contains(&place.node)
+/// Returns true if the node of a place is down, or if the pilot runs without this node. Slurm never returns a failed
+/// node to a running job.
+fn is_gone(nodes: &[Node], all: &[ListedJob], place: &PilotNode) -> bool {
+    let is_down = |node: &Node| node.name == place.node && node.state.base == "DOWN";
+    let has_lost = |job: &ListedJob| {
+        job.job == place.job
+            && matches!(job.state, JobState::Running | JobState::Suspended)
+            && !job.hosts.is_empty()
+            && !job.hosts.contains(&place.node)
+    };
+    nodes.iter().any(is_down) || all.iter().any(has_lost)
 }
 
 #[cfg(test)]
@@ -333,7 +287,15 @@ mod tests {
         let (mut list, begun) = (JobList::default(), Instant::now());
         let at = |seconds: u64| begun + Duration::from_secs(seconds);
         let state = JobState::Running;
-        let seen = [ListedJob { job: 7, state, reason: String::new(), name: "a".into(), nodes: None }];
+        let seen = [ListedJob {
+            job: 7,
+            state,
+            reason: String::new(),
+            name: "a".into(),
+            nodes: None,
+            left: None,
+            hosts: vec![],
+        }];
         let over = Some(JobStateChange::Over(LEFT.into()));
         assert_eq!(list.state(&[], 7, ABSENCE, at(0)), None);
         assert_eq!(list.state(&[], 7, ABSENCE, at(29)), None);
@@ -352,12 +314,12 @@ mod tests {
         let at = |seconds: u64| begun + Duration::from_secs(seconds);
         assert_eq!(list.fails("`bjobs`: no answer", at(0)), None);
         let told = list.fails("`bjobs`: no answer", at(10)).unwrap();
-        assert_eq!(told, SlurmReport::Told("`bjobs`: no answer; running jobs continue meanwhile".into()));
+        assert_eq!(told, PilotReport::Told("`bjobs`: no answer; running jobs continue meanwhile".into()));
         assert_eq!(list.fails("`bjobs`: no answer", at(11)), None);
-        assert_eq!(list.messages("LSF", false, true, at(12)), [SlurmReport::Told("LSF answers again".into())]);
+        assert_eq!(list.messages("LSF", false, true, at(12)), [PilotReport::Told("LSF answers again".into())]);
         assert!(list.messages("LSF", false, true, at(21)).is_empty());
         let told = list.messages("LSF", false, true, at(22));
-        assert!(matches!(&told[..], [SlurmReport::Told(text)] if text.contains("list.job")), "{told:?}");
+        assert!(matches!(&told[..], [PilotReport::Told(text)] if text.contains("list.job")), "{told:?}");
         assert!(list.messages("LSF", false, true, at(40)).is_empty());
         assert!(JobList::default().messages("LSF", true, true, at(40)).is_empty());
     }

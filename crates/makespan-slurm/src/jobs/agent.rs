@@ -126,7 +126,7 @@ impl Agent {
         local.group();
         // If this program dies, the job has ended and the attempt is repeated. So the task must end with this program.
         local.tie();
-        self.order.environment = environment(&nodes, &pinned);
+        self.order.environment = AttemptOrder::variables(&nodes, &pinned);
         loop {
             match self.start(&mut local, &pinned) {
                 Ok(()) => break,
@@ -220,14 +220,4 @@ impl Agent {
         }
         self.stop.is_requested()
     }
-}
-
-/// Returns the variables that describe a task's nodes.
-fn environment(nodes: &[(String, ProcSet)], pinned: &ProcSet) -> Vec<(String, String)> {
-    let join = |words: Vec<String>| words.join(",");
-    vec![
-        ("MAKESPAN_NODES".into(), join(nodes.iter().map(|(name, _)| name.clone()).collect())),
-        ("MAKESPAN_NODE_PROCESSORS".into(), join(nodes.iter().map(|(_, cpus)| cpus.len().to_string()).collect())),
-        ("MAKESPAN_CPUS".into(), pinned.to_string()),
-    ]
 }

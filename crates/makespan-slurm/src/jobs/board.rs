@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use makespan_core::ProcSet;
 use serde::{Deserialize, Serialize};
 
-use crate::pilot::{AttemptEnd, AttemptOrder};
+use crate::pilot::{AttemptEnd, AttemptOrder, end_name, fate_in, names, write};
 
 /// Name of the folder inside the run's folder.
 const FOLDER: &str = "jobs";
@@ -161,17 +161,8 @@ impl JobBoard {
 
     /// Returns the ended attempts with their fates.
     pub fn ends(&self) -> Vec<(String, AttemptEnd)> {
-        let of = |name: String| {
-            let (id, word) = name.rsplit_once('=')?;
-            let fate = match AttemptEnd::parse(word)? {
-                AttemptEnd::Refused(_) => {
-                    AttemptEnd::Refused(fs::read_to_string(self.file("done", &name)).unwrap_or_default())
-                }
-                fate => fate,
-            };
-            Some((id.to_owned(), fate))
-        };
-        names(&self.folder.join("done")).into_iter().filter_map(of).collect()
+        let folder = self.folder.join("done");
+        names(&folder).iter().filter_map(|name| fate_in(&folder, name)).collect()
     }
 
     /// Removes the record of an end.
@@ -237,21 +228,6 @@ impl Submissions {
         self.0.write_all(format!("{id} {number}\n").as_bytes())?;
         self.0.sync_data()
     }
-}
-
-fn end_name(id: &str, kill: bool) -> String {
-    format!("{id}={}", if kill { "kill" } else { "term" })
-}
-
-/// Writes a file that only this user can read, because commands may contain secrets.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
-}
-
-/// Returns the names in a folder. A missing folder gives an empty list.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 #[cfg(test)]

@@ -158,6 +158,8 @@ mod tests {
             reason: "Dependency".into(),
             name: name.into(),
             nodes: None,
+            left: None,
+            hosts: vec![],
         };
         let all = vec![
             listed(12, JobState::Pending, "a~1.1@f0"),

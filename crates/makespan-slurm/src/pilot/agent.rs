@@ -9,13 +9,12 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use makespan_core::{Stop, TaskId};
+use makespan_core::Stop;
 use makespan_exec::engine::{Engine, Identity, Notice};
 use makespan_exec::{Local, cores, gpus, host};
 
-use super::begun::BegunAttempt;
+use super::attempt::{GLANCE, RunningAttempt};
 use super::board::{AgentBeacon, PilotBoard, PilotNode};
-use super::inherited::{GLANCE, InheritedAttempt};
 use super::link::Server;
 use crate::batch::{own_cores, own_end, own_place};
 use makespan_exec::order::AttemptEnd;
@@ -59,8 +58,8 @@ pub(super) struct Agent {
     pub place: PilotNode,
     pub local: Local,
     pub boot: String,
-    pub running: BTreeMap<TaskId, BegunAttempt>,
-    pub inherited: Vec<InheritedAttempt>,
+    /// The running attempts, by id.
+    pub running: BTreeMap<String, RunningAttempt>,
     /// Attempts with a delayed start, and the instants at which the agent tries again.
     pub delayed: Vec<(Instant, String)>,
     /// The reason for the delay in the last report about a delayed attempt.
@@ -151,7 +150,6 @@ impl Agent {
             local,
             boot,
             running: BTreeMap::new(),
-            inherited: Vec::new(),
             delayed: Vec::new(),
             delayed_for: String::new(),
             untold: Vec::new(),
@@ -187,12 +185,7 @@ impl Agent {
             self.look_after();
             self.settle_doubts();
             self.enforce_walltimes();
-            if self.ending
-                && self.running.is_empty()
-                && self.inherited.is_empty()
-                && self.untold.is_empty()
-                && self.doubtful.is_empty()
-            {
+            if self.ending && self.running.is_empty() && self.untold.is_empty() && self.doubtful.is_empty() {
                 return;
             }
             if let Some(Notice::Ended(task)) = self.local.wait(self.next()) {
@@ -209,8 +202,8 @@ impl Agent {
     fn next(&self) -> Duration {
         let connected = self.server.as_ref().is_some_and(Server::is_connected);
         let look = if connected { CONNECTED } else { self.pause };
-        let busy = !self.inherited.is_empty() || !self.delayed.is_empty() || !self.untold.is_empty();
-        let busy = busy || !self.doubtful.is_empty();
+        let busy = !self.delayed.is_empty() || !self.untold.is_empty() || !self.doubtful.is_empty();
+        let busy = busy || self.running.values().any(RunningAttempt::is_inherited);
         if busy || self.ending { look.min(GLANCE) } else { look.min(LONGEST) }
     }
 
@@ -252,9 +245,7 @@ impl Agent {
     }
 
     fn end_all(&mut self, kill: bool) {
-        let running = self.running.values().map(|begun| begun.id.clone());
-        let ids: Vec<String> = running.chain(self.inherited.iter().map(|one| one.id.clone())).collect();
-        ids.iter().for_each(|id| self.end(id, kill));
+        self.running.values_mut().for_each(|one| one.end(&mut self.local, &self.boot, kill));
     }
 
     /// Limits the memory of tasks. If this is impossible, reports the reason to the planner.

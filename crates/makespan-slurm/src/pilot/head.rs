@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::board::{PilotBoard, PilotNode};
-use crate::batch::{own_job, own_script_job};
+use crate::batch::{own_job, own_launches, own_script_job, shown};
 use crate::{Commands, Program};
 
 /// Time between two checks.
@@ -156,23 +156,29 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
             None => sleep(GLANCE),
         }
     };
-    let mut all = Step::default();
+    let launches = own_launches().len();
+    let mut all: Vec<Step> = (0..launches.max(1)).map(|_| Step::default()).collect();
     let mut single: BTreeMap<PilotNode, Step> = BTreeMap::new();
     let mut empty: BTreeMap<PilotNode, Instant> = BTreeMap::new();
     let mut of_use = Use::new();
     while !board.is_over(job) {
         if let Some(why) = of_use.ended(&board, job, options.wait) {
-            eprintln!("makespan agent: pilot {job} ends: {why}");
+            eprintln!("makespan agent: pilot {} ends: {why}", shown(job));
             // The agents and later sessions read this record.
             if board.declare_over(job).is_err() {
                 return Ok(());
             }
             break;
         }
-        if !all.runs() && all.may_start() {
-            all.start(step(options, job, nodes, options.nodes.as_deref()));
+        for (at, one) in all.iter_mut().enumerate() {
+            if !one.runs() && one.may_start() {
+                let launched = own_launches().into_iter().nth(at).map(|launch| agent(options, launch));
+                one.start(launched.unwrap_or_else(|| step(options, job, nodes, options.nodes.as_deref())));
+            }
         }
-        for place in board.places().into_iter().filter(|place| place.job == job && board.beacon(place).is_some()) {
+        // If each agent has its own step, this step is started again when the agent ends.
+        let places = if launches > 0 { Vec::new() } else { board.places() };
+        for place in places.into_iter().filter(|place| place.job == job && board.beacon(place).is_some()) {
             if !matches!(board.lock(&place), Ok(Some(_))) {
                 empty.remove(&place);
                 continue;
@@ -186,7 +192,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
         sleep(GLANCE);
     }
     let over = Instant::now();
-    while over.elapsed() < PATIENCE && (all.runs() || single.values_mut().any(Step::runs)) {
+    while over.elapsed() < PATIENCE && all.iter_mut().chain(single.values_mut()).any(Step::runs) {
         sleep(GLANCE);
     }
     Ok(())
@@ -196,9 +202,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
 fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Command {
     if own_script_job().is_some() {
         // The pilot has only the node of this process, so start one agent here.
-        let mut command = Command::new(&options.program);
-        command.args(["agent", "--folder"]).arg(&options.folder).stdin(Stdio::null());
-        return command;
+        return agent(options, Command::new("env"));
     }
     let mut command = Commands::new().process(Program::Srun);
     command.args([
@@ -212,9 +216,14 @@ fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Com
     command.args([format!("--jobid={job}"), format!("--nodes={nodes}"), format!("--ntasks={nodes}")]);
     command.args(names.map(|names| format!("--nodelist={names}")));
     command.args(["--job-name=makespan-agent", "--input=none"]);
-    command.arg(&options.program).args(["agent", "--folder"]).arg(&options.folder);
+    let mut command = agent(options, command);
     // Remove the variables that Slurm set for the script of the job, because the orders state the sizes of tasks.
     command.env_remove("SLURM_CPUS_PER_TASK").env_remove("SLURM_TRES_PER_TASK");
-    command.stdin(Stdio::null());
+    command
+}
+
+/// Completes a command that runs a program: the program is an agent.
+fn agent(options: &HeadOptions, mut command: Command) -> Command {
+    command.arg(&options.program).args(["agent", "--folder"]).arg(&options.folder).stdin(Stdio::null());
     command
 }

@@ -5,16 +5,15 @@
 //! is lost and none starts twice. A connection (`link`) announces moved files. It only makes the exchange faster.
 
 mod agent;
-mod begun;
+mod attempt;
 mod board;
 mod head;
-mod inherited;
 pub(crate) mod link;
 mod tasks;
 
 pub use agent::{AgentOptions, serve};
 pub(crate) use agent::{LEAVING, REMARK};
-pub(crate) use board::{AgentBeacon, PilotBoard, PilotNode};
+pub(crate) use board::{AgentBeacon, PilotBoard, PilotNode, end_name, fate_in, names, write};
 pub use head::{HeadOptions, lead};
 pub(crate) use makespan_exec::order::{AttemptEnd, AttemptOrder, PredecessorAttempt};
 pub(crate) use tasks::DOUBT;

@@ -8,13 +8,9 @@ use makespan_core::TaskId;
 use makespan_exec::engine::{EndedBy, Engine, EngineStart, ended_by};
 
 use super::agent::{Agent, REMARK};
-use super::begun::BegunAttempt;
+use super::attempt::RunningAttempt;
 use super::board::AttemptProcess;
-use super::inherited::InheritedAttempt;
 use makespan_exec::order::{AttemptEnd, AttemptOrder};
-
-/// Time after the walltime until the agent ends a task. A planner normally ends the task earlier.
-const SLACK: Duration = Duration::from_secs(2);
 
 /// Delay of the report of a task's end, if Slurm may have stopped everything on this node and so the task. If Slurm
 /// stops this agent during the delay, it also stopped the task. On a busy machine, Slurm needs some time to stop all
@@ -66,7 +62,7 @@ impl Agent {
     /// Adopts an attempt that a previous agent started.
     fn inherit(&mut self, id: &str, order: AttemptOrder) {
         match self.board.claimant(id) {
-            Some(left) => self.inherited.push(InheritedAttempt::new(id.to_owned(), order, left)),
+            Some(left) => _ = self.running.insert(id.to_owned(), RunningAttempt::new(order, Some(left))),
             // There is no record of a process, so the task did not run.
             None => self.ended(id, &AttemptEnd::Gone),
         }
@@ -104,8 +100,7 @@ impl Agent {
             return self.delay(id, &format!("cannot record which agent starts the task: {error}"));
         }
         self.local.go(order.task, &order.claim);
-        let begun = BegunAttempt { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
-        self.running.insert(begun.order.task, begun);
+        self.running.insert(id.to_owned(), RunningAttempt::new(order, None));
     }
 
     /// Returns the GPUs of this node for an attempt: the GPUs in the plan. If the pilot holds fewer GPUs than the plan
@@ -126,8 +121,8 @@ impl Agent {
                  new run: --slurm=--gres=gpu:{needs}"
             ));
         }
-        let orders = self.running.values().map(|begun| &begun.order).chain(self.inherited.iter().map(|one| &one.order));
-        let held: BTreeSet<u64> = orders.flat_map(|order| order.gpus.iter().flatten().copied()).collect();
+        let held = self.running.values().flat_map(|one| one.order.gpus.iter().flatten().copied());
+        let held: BTreeSet<u64> = held.collect();
         if wanted.iter().all(|number| *number < own as u64 && !held.contains(number)) {
             return planned();
         }
@@ -148,7 +143,9 @@ impl Agent {
     /// Handles the end of a task's process.
     pub(super) fn exited(&mut self, task: TaskId) {
         let status = self.local.reap(task);
-        let Some(begun) = self.running.remove(&task) else { return };
+        let is_it = |one: &RunningAttempt| one.order.task == task && !one.is_inherited();
+        let found = self.running.extract_if(.., |_, one| is_it(one)).next();
+        let Some((id, begun)) = found else { return };
         let fate = match status {
             // While the pilot ends, an attempt that did not succeed counts as gone.
             status if self.ending && status != 0 => AttemptEnd::Gone,
@@ -159,9 +156,9 @@ impl Agent {
             && begun.asked.is_none()
             && self.was_stopped(status, &begun.order)
         {
-            return self.doubtful.push((Instant::now() + DOUBT, begun.id, fate));
+            return self.doubtful.push((Instant::now() + DOUBT, id, fate));
         }
-        self.ended(&begun.id, &fate);
+        self.ended(&id, &fate);
     }
 
     /// Returns true if Slurm may have stopped the task together with everything in its job.
@@ -197,12 +194,10 @@ impl Agent {
     pub(super) fn look_after(&mut self) {
         let (board, local, boot) = (&self.board, &self.local, &self.boot);
         let mut over = Vec::new();
-        self.inherited.retain_mut(|inherited| match inherited.fate(board, local, boot) {
-            Some((fate, doubtful)) => {
-                over.push((inherited.id.clone(), fate, doubtful));
-                false
-            }
-            None => true,
+        self.running.retain(|id, one| {
+            let fate = one.fate(board, local, boot);
+            over.extend(fate.map(|(fate, doubtful)| (id.clone(), fate, doubtful)));
+            over.last().is_none_or(|(ended, ..)| ended != id)
         });
         for (id, fate, doubtful) in over {
             if doubtful {
@@ -215,42 +210,21 @@ impl Agent {
 
     /// Ends an attempt. If `kill` is true, kills it.
     pub(super) fn end(&mut self, id: &str, kill: bool) {
-        if let Some(begun) = self.running.values_mut().find(|begun| begun.id == id) {
-            begun.asked.get_or_insert_with(Instant::now);
-            self.local.end(begun.order.task, kill);
-        } else if let Some(inherited) = self.inherited.iter_mut().find(|inherited| inherited.id == id) {
-            inherited.end(&self.boot, kill);
+        if let Some(one) = self.running.get_mut(id) {
+            one.end(&mut self.local, &self.boot, kill);
         }
     }
 
     /// Ends tasks that have reached their walltime if no planner has ended them. If they do not end, kills them.
     pub(super) fn enforce_walltimes(&mut self) {
         let now = Instant::now();
-        let mut due = Vec::new();
-        let limit = |order: &AttemptOrder| {
-            let walltime = order.walltime?.ticks();
-            Some(Duration::from_nanos(u64::try_from(walltime).unwrap_or(0)) + SLACK)
-        };
-        let mut look = |id: &str,
-                        order: &AttemptOrder,
-                        since: Instant,
-                        asked: Option<Instant>,
-                        timed_out: &mut bool| match asked {
-            None if limit(order).is_some_and(|limit| now >= since + limit) => {
-                *timed_out = true;
-                due.push((id.to_owned(), false));
+        for one in self.running.values_mut() {
+            if one.is_late(now) {
+                one.timed_out = true;
+                one.end(&mut self.local, &self.boot, false);
+            } else if one.is_overdue(now) {
+                one.end(&mut self.local, &self.boot, true);
             }
-            Some(asked) if *timed_out && now >= asked + order.grace => due.push((id.to_owned(), true)),
-            _ => {}
-        };
-        for begun in self.running.values_mut() {
-            look(&begun.id, &begun.order, begun.since, begun.asked, &mut begun.timed_out);
-        }
-        for one in &mut self.inherited {
-            look(&one.id, &one.order, one.since, one.asked, &mut one.timed_out);
-        }
-        for (id, kill) in due {
-            self.end(&id, kill);
         }
     }
 

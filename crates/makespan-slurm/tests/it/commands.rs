@@ -111,7 +111,7 @@ fn a_submission_that_may_have_arrived_is_not_repeated() {
     let text = "cd \"${0%/*}\"; echo x >> asked
         echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1";
     let fakes = Fakes::new().with("sbatch", text);
-    let error = fakes.commands().submit(["-N1"], "#!/bin/sh\n").unwrap_err();
+    let error = fakes.submit(&["-N1"]).unwrap_err();
     assert!(error.is_ambiguous(), "{error:?}");
     assert_eq!(fs::read_to_string(fakes.path().join("asked")).unwrap(), "x\n");
     assert!(error.to_string().contains("squeue --me"), "{error}");
@@ -122,35 +122,34 @@ fn a_submission_that_never_left_is_repeated() {
     let text = "cd \"${0%/*}\"; echo x >> asked
         [ \"$(/usr/bin/wc -l < asked)\" -ge 2 ] && { echo '17;east'; exit 0; }
         echo 'sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)' >&2; exit 1";
-    let submitted = Fakes::new().with("sbatch", text).commands().submit(["-N1"], "#!/bin/sh\n").unwrap();
-    assert_eq!((submitted.job, submitted.cluster.as_deref()), (17, Some("east")));
+    assert_eq!(Fakes::new().with("sbatch", text).submit(&["-N1"]), Ok(17));
 }
 
 #[test]
 fn what_makes_no_sense_is_shown() {
-    let error = Fakes::new().with("sbatch", "echo welcome").commands().submit(["-N1"], "#!/bin/sh\n").unwrap_err();
+    let error = Fakes::new().with("sbatch", "echo welcome").submit(&["-N1"]).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, CommandError::Nonsense { .. }), "{error:?}");
-    assert!(text.contains("`sbatch --parsable -N1`") && text.contains("welcome"), "{text}");
+    assert!(text.contains("`sbatch --parsable --job-name=a --no-requeue -N1`") && text.contains("welcome"), "{text}");
 }
 
 #[test]
 fn lines_that_a_site_prints_before_the_number_do_no_harm() {
-    let fakes = Fakes::new().with("sbatch", "/bin/cat >&2; echo '== our cluster =='; echo 23; echo");
-    let submitted = fakes.commands().submit(["-N1"], "#!/bin/sh\necho\n").unwrap();
-    assert_eq!((submitted.job, submitted.warnings.as_str()), (23, "#!/bin/sh\necho\n"));
+    let fakes = Fakes::new().with("sbatch", "/bin/cat > \"${0%/*}/script\"; echo '== our cluster =='; echo 23; echo");
+    assert_eq!(fakes.submit(&["-N1"]), Ok(23));
+    assert_eq!(fs::read_to_string(fakes.path().join("script")).unwrap(), "#!/bin/sh\nexec true\n");
 }
 
 #[test]
 fn a_refusal_says_what_helps() {
     let said = "echo 'sbatch: error: invalid partition specified: nope
 sbatch: error: Batch job submission failed: Invalid partition name specified' >&2; exit 1";
-    let error = Fakes::new().with("sbatch", said).commands().submit(["-p", "nope"], "#!/bin/sh\n").unwrap_err();
+    let error = Fakes::new().with("sbatch", said).submit(&["-p", "nope"]).unwrap_err();
     assert_eq!(error.refusal(), Some(Refusal::Partition));
     assert_eq!(
         error.to_string(),
-        "`sbatch --parsable -p nope`: invalid partition specified: nope / Batch job submission failed: Invalid \
-         partition name specified; `sinfo -s` lists the partitions and their limits; choose a partition: --partition \
+        "`sbatch --parsable --job-name=a --no-requeue -p nope`: invalid partition specified: nope / Batch job \
+         submission failed: Invalid partition name specified; `sinfo -s` lists the partitions and their limits; choose a partition: --partition \
          NAME"
     );
 }
@@ -165,9 +164,9 @@ fn a_field_that_is_unknown_is_no_success() {
 #[test]
 fn cancelling_what_has_ended_is_no_error() {
     let said = "echo 'scancel: error: Kill job error on job id 3: Invalid job id specified' >&2; exit 1";
-    Fakes::new().with("scancel", said).commands().cancel(3).unwrap();
+    Fakes::new().with("scancel", said).slurm().cancel(&[3]).unwrap();
     let said = "echo 'scancel: error: Kill job error on job id 3: Access/permission denied' >&2; exit 1";
-    let error = Fakes::new().with("scancel", said).commands().cancel(3).unwrap_err();
+    let error = Fakes::new().with("scancel", said).slurm().cancel(&[3]).unwrap_err();
     assert_eq!(error.refusal(), Some(Refusal::NoRights));
 }
 
@@ -179,7 +178,7 @@ fn a_program_that_says_nothing_or_dies_is_told() {
     assert!(error.to_string().contains("ended by signal 9"), "{error}");
     // A submission may have succeeded although its program died or printed something else.
     for text in ["kill -9 $$", "echo welcome", "echo 17; kill $$"] {
-        let error = Fakes::new().with("sbatch", text).commands().submit(["-N1"], "#!/bin/sh\n").unwrap_err();
+        let error = Fakes::new().with("sbatch", text).submit(&["-N1"]).unwrap_err();
         assert!(error.is_ambiguous(), "{error:?}");
     }
 }

@@ -6,7 +6,7 @@ use crate::fakes;
 use std::time::Duration;
 
 use cluster::{Cluster, NodeSpec};
-use fakes::Fakes;
+use fakes::{Fakes, cancel, submit};
 use makespan_slurm::Commands;
 use makespan_slurm::doctor::{Diagnosis, Examination, Finding, Verdict};
 
@@ -59,7 +59,7 @@ fn a_cluster_that_works_is_well() {
 fn inside_a_job_its_nodes_are_examined() {
     let Some(cluster) = Cluster::shared() else { return };
     let commands = commands(cluster);
-    let job = commands.submit(["-N2", "--exclusive", "-t2"], "#!/bin/sh\nsleep 100\n").unwrap().job;
+    let job = submit(&commands, "a", &["-N2", "--exclusive", "-t2"], "sleep 100").unwrap();
     while commands.allocation(job).is_err() {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -67,7 +67,7 @@ fn inside_a_job_its_nodes_are_examined() {
     std::fs::create_dir_all(&folder).unwrap();
     // The job has two nodes, although more are requested.
     let diagnosis = Examination { own_job: Some(job), nodes: 7, ..examination(commands.clone(), &folder) }.run();
-    commands.cancel(job).unwrap();
+    cancel(&commands, job);
     std::fs::remove_dir(&folder).unwrap();
     for topic in ["test job", "clocks", "shared folder", "rename"] {
         assert_eq!(about(&diagnosis, topic).verdict, Verdict::Good, "{diagnosis:#?}");

@@ -1,6 +1,7 @@
 //! Tests with a real Slurm.
 
 use crate::cluster;
+use crate::fakes::{cancel, submit};
 
 use std::time::{Duration, Instant};
 
@@ -17,16 +18,16 @@ fn commands(cluster: &Cluster) -> Commands {
 fn a_job_is_submitted_and_runs_on_the_nodes_that_it_names() {
     let Some(cluster) = Cluster::shared() else { return };
     let output = cluster.shared_folder().join("placed");
-    let script = "#!/bin/sh\nsrun -l sh -c 'echo $SLURMD_NODENAME'\n";
+    let line = "srun -l sh -c 'echo $SLURMD_NODENAME'";
     let options = ["-N2", "--ntasks-per-node=1", "-wn1,n3", "-t1", "-o", output.to_str().unwrap()];
-    let submitted = commands(cluster).submit(options, script).unwrap();
+    let job = submit(&commands(cluster), "placed", &options, line).unwrap();
     let ended = Instant::now() + Duration::from_secs(30);
     let text = loop {
         let text = std::fs::read_to_string(&output).unwrap_or_default();
         if text.lines().count() == 2 {
             break text;
         }
-        assert!(Instant::now() < ended, "job {} printed `{text}`", submitted.job);
+        assert!(Instant::now() < ended, "job {job} printed `{text}`");
         std::thread::sleep(Duration::from_millis(50));
     };
     let mut lines: Vec<&str> = text.lines().collect();
@@ -37,7 +38,7 @@ fn a_job_is_submitted_and_runs_on_the_nodes_that_it_names() {
 #[test]
 fn a_partition_that_does_not_exist_is_refused_with_a_remedy() {
     let Some(cluster) = Cluster::shared() else { return };
-    let error = commands(cluster).submit(["-pnowhere"], "#!/bin/sh\n").unwrap_err();
+    let error = submit(&commands(cluster), "a", &["-pnowhere"], "true").unwrap_err();
     assert_eq!(error.refusal(), Some(Refusal::Partition), "{error}");
 }
 
@@ -87,10 +88,8 @@ fn names_with_every_character_are_read_as_they_are() {
         "line\nJobId=999 JobName=z",
         "a Comment=b",
     ];
-    let jobs: Vec<u64> = names
-        .iter()
-        .map(|name| commands.submit(["-H", "-J", name, "-o/dev/null"], "#!/bin/sh\n").unwrap().job)
-        .collect();
+    let submitted = names.iter().map(|name| submit(&commands, name, &["-H", "-o/dev/null"], "true").unwrap());
+    let jobs: Vec<u64> = submitted.collect();
     let read = commands.jobs().unwrap();
     assert!(read.remarks.is_empty(), "{:?}", read.remarks);
     let ids: Vec<u64> = read.items.iter().map(|job| job.id).collect();
@@ -99,7 +98,7 @@ fn names_with_every_character_are_read_as_they_are() {
         assert_eq!((job.name.as_str(), &job.state, job.is_held()), (name, &JobState::Pending, true));
     }
     assert!(commands.job(4711).unwrap().is_none());
-    commands.cancel(jobs[0]).unwrap();
+    cancel(&commands, jobs[0]);
     let ended = commands.job(jobs[0]).unwrap().unwrap();
     assert_eq!((&ended.state, ended.state.has_ended()), (&JobState::Cancelled, true));
 }
@@ -134,7 +133,7 @@ fn a_partition_and_an_allocation_are_platforms() {
     assert_eq!(error.to_string(), "there is no partition `nowhere`; the cluster has small, all");
 
     let options = ["-pall", "-N2", "-n4", "--ntasks-per-node=2", "--mem=512", "-t5", "-o/dev/null"];
-    let job = commands.submit(options, "#!/bin/sh\nsleep 60\n").unwrap().job;
+    let job = submit(&commands, "held", &options, "sleep 60").unwrap();
     let until = Instant::now() + Duration::from_secs(20);
     let allocation = loop {
         match commands.allocation(job) {
@@ -147,7 +146,7 @@ fn a_partition_and_an_allocation_are_platforms() {
     let held: Vec<(&str, u32, u64)> =
         platform.nodes().iter().map(|node| (&*node.name, node.processors, node.resources.amount("memory"))).collect();
     assert_eq!(held, [("a0", 2, 512 << 20), ("b07", 2, 512 << 20)]);
-    commands.cancel(job).unwrap();
+    cancel(&commands, job);
     while commands.job(job).unwrap().is_some_and(|job| !job.state.has_ended()) {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -163,15 +162,15 @@ fn the_queue_of_a_real_cluster_is_read_and_foreseen() {
     use makespan_slurm::queue::Queue;
     let Some(cluster) = Cluster::start(&NodeSpec::equal(2, 2)) else { return };
     let commands = commands(&cluster);
-    let submit = |options: &[&str]| commands.submit(options.iter().copied(), "#!/bin/sh\nsleep 100\n").unwrap().job;
-    let running = submit(&["-N2", "--ntasks-per-node=2", "-t5", "-J", "first"]);
+    let submit = |name: &str, options: &[&str]| submit(&commands, name, options, "sleep 100").unwrap();
+    let running = submit("first", &["-N2", "--ntasks-per-node=2", "-t5"]);
     let deadline = Instant::now() + Duration::from_secs(30);
     while commands.job(running).unwrap().is_none_or(|job| job.state != JobState::Running) {
         assert!(Instant::now() < deadline, "job {running} runs");
         std::thread::sleep(Duration::from_millis(100));
     }
-    let waiting = submit(&["-N1", "-t2", "-J", "odd|name = \"q\" JobState=FAILED"]);
-    let held = submit(&["-N1", "-t2", "-H", "-J", "held"]);
+    let waiting = submit("odd|name = \"q\" JobState=FAILED", &["-N1", "-t2"]);
+    let held = submit("held", &["-N1", "-t2", "-H"]);
     let queue = Queue::read(&commands, 1).unwrap();
     let find = |id: u64| queue.jobs.iter().position(|job| job.id == id).unwrap();
     assert_eq!(queue.jobs[find(running)].run.as_ref().unwrap().holds.len(), 2);

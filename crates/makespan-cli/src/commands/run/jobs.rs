@@ -44,6 +44,7 @@ impl ClusterOfJobs {
     /// Returns the clusters with these names, or the default cluster of this machine if there are no names.
     pub fn of(options: &RunOptions, names: &[String]) -> Result<Self> {
         let slurm = &options.slurm;
+        slurm.check_for_slurm()?;
         if slurm.nodes.is_some() || slurm.pilots.is_some() {
             return Err(miette!(
                 "--nodes and --pilots apply only to pilots; with --on slurm:jobs, each job has its own nodes; remove \

@@ -133,7 +133,11 @@ impl Campaign {
                 let chosen = self.random(open.len().max(1) as u64) as usize;
                 let Some(pilot) = open.get(chosen) else { return false };
                 self.hit.extend(self.running());
-                Command::new("qdel").arg(pilot).output().is_ok_and(|output| output.status.success())
+                // The pilots of the first session are tasks of a job array.
+                let number: u64 = pilot.parse().unwrap();
+                let (job, task) = (number % 1_000_000_000_000, number / 1_000_000_000_000);
+                let name = if task > 0 { format!("{job}.{task}") } else { job.to_string() };
+                Command::new("qdel").arg(name).output().is_ok_and(|output| output.status.success())
             }
         }
     }

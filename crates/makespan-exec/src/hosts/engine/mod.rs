@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use makespan_core::{Outage, Platform, ProcSet, TaskId};
+use makespan_core::{Platform, ProcSet, TaskId};
 
 use super::lease::since_boot;
 use super::link::HostEvent;
@@ -145,16 +145,11 @@ impl Hosts {
     }
 
     fn close(&mut self, slot: usize) {
-        if self.slots.close(slot) {
-            let (outage, processors) = (Outage(slot as u32), self.slots.processors(slot).clone());
-            self.notices.push_back(Notice::Down { outage, processors, expected: None });
-        }
+        self.notices.extend(self.slots.close(slot));
     }
 
     fn open(&mut self, slot: usize) {
-        if self.slots.open(slot) {
-            self.notices.push_back(Notice::Up(Outage(slot as u32)));
-        }
+        self.notices.extend(self.slots.open(slot));
     }
 
     fn tell(&mut self, slot: usize, text: &str) {
@@ -181,10 +176,6 @@ fn id_of_run(options: &HostOptions) -> Result<String, String> {
 impl Engine for Hosts {
     fn now(&self) -> Duration {
         self.begun.elapsed()
-    }
-
-    fn wall(&self) -> SystemTime {
-        SystemTime::now()
     }
 
     fn place(&self) -> String {
@@ -266,10 +257,6 @@ impl Engine for Hosts {
 
     fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         self.adopt(earlier)
-    }
-
-    fn is_alive(&self, _shim: Identity) -> bool {
-        false
     }
 
     fn end_left(&mut self, _left: &LeftProcesses<'_>, _grace: Duration, tell: &mut dyn FnMut(&str)) {

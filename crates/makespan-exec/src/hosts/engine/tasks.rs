@@ -145,13 +145,10 @@ impl Hosts {
                 return self.lose(task, &format!("cannot store the files of the job: {problem}; {remedy}"));
             }
         }
-        let notice = match end {
-            AttemptEnd::Exit(_) => Notice::Ended(task),
-            AttemptEnd::TimedOut => Notice::TimedOut(task),
-            AttemptEnd::Refused(reason) => Notice::Refused(task, reason),
-            AttemptEnd::Gone => return self.lose(task, "the job was withdrawn before its start"),
-        };
-        self.notices.push_back(notice);
+        match end.notice(task) {
+            Some(notice) => self.notices.push_back(notice),
+            None => self.lose(task, "the job was withdrawn before its start"),
+        }
     }
 
     /// Finds the ends of attempts on a host that cannot be reached. Their statuses are in the shared folder of the run.

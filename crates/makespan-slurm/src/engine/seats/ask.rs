@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::PilotSeat;
 use crate::JobState;
-use crate::batch::{JobRequest, JobSize, ListedJob, quoted};
-use crate::engine::{Allocation, Pilots};
+use crate::batch::{JobRequest, JobSize, ListedJob, quoted, shown};
+use crate::engine::{Allocation, PilotSize, Pilots};
 use crate::pilot::PilotNode;
 
 /// Number of searches of the queue for a job that may have been submitted.
@@ -58,11 +58,82 @@ impl Pilots {
             return self.lead_here(*job, up);
         }
         self.find_unknown();
+        self.submit_together()?;
         for seat in 0..self.nodes.seats.len() {
             if self.nodes.seats[seat].job.is_none() {
                 self.submit(seat, None).map_err(|(text, _)| text)?;
             }
         }
+        Ok(())
+    }
+
+    /// Submits the missing pilots as one job array if the batch system has job arrays and the pilots are equal. If this
+    /// is refused, the pilots are missing still.
+    fn submit_together(&mut self) -> Result<(), String> {
+        let (missing, submitted) = {
+            let Allocation::Asked { pilots, options, name } = &self.options.allocation else { return Ok(()) };
+            let missing = (0..pilots.len()).filter(|&seat| self.nodes.seats[seat].job.is_none()).collect::<Vec<_>>();
+            let is_equal = missing.iter().all(|&seat| pilots[seat] == pilots[missing[0]]);
+            if missing.len() < 2 || !is_equal || !self.options.batch.has_arrays() {
+                return Ok(());
+            }
+            let request = self.request(&pilots[missing[0]], name, None);
+            let count = u32::try_from(missing.len()).unwrap_or(u32::MAX);
+            let submitted = self.options.batch.submit_array(&request, options, &self.line(), count);
+            (missing, submitted)
+        };
+        match submitted {
+            Ok(jobs) => {
+                missing.into_iter().zip(jobs).try_for_each(|(seat, job)| self.fill(seat, job)).map_err(|it| it.0)
+            }
+            Err(error) if error.is_ambiguous() => {
+                let are_there = |pilots: &Self| missing.iter().all(|&seat| pilots.nodes.seats[seat].job.is_some());
+                self.search(are_there);
+                if are_there(self) { Ok(()) } else { Err(error.to_string()) }
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Returns the request for a pilot. `among` contains its nodes if it is not to have all its nodes.
+    fn request<'a>(&'a self, size: &'a PilotSize, name: &'a str, among: Option<&[String]>) -> JobRequest<'a> {
+        let PilotSize { cores, memory, .. } = *size;
+        let nodes = among.map_or(size.nodes, <[String]>::len);
+        let (time, logs) = (size.time.as_deref(), Some(self.board.logs()));
+        JobRequest { name, size: Some(JobSize { nodes, cores, memory }), time, logs }
+    }
+
+    /// Returns the command that starts the head of a pilot.
+    fn line(&self) -> String {
+        let (program, folder) = (quoted(&self.options.program), quoted(&self.options.folder));
+        format!("{program} agent --head --folder {folder}")
+    }
+
+    /// Searches the queue several times for jobs that may have been submitted, until `is_found` returns true. A job may
+    /// appear in the queue late.
+    fn search(&mut self, is_found: impl Fn(&Self) -> bool) {
+        for _ in 0..LOOKS {
+            self.find_unknown();
+            if is_found(self) {
+                return;
+            }
+            sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /// Records that a submitted job is the pilot of a seat.
+    fn fill(&mut self, seat: usize, job: u64) -> Result<(), (String, bool)> {
+        // A controller that has lost its state reuses job ids. So an earlier job with this id may be recorded as ended.
+        self.board.declare_not_over(job);
+        let own = self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job);
+        own.for_each(|(_, agent)| agent.is_again());
+        if let Err(error) = self.board.record_pilot(job, seat) {
+            let _ = self.options.batch.cancel(&[job]);
+            return Err((format!("cannot record pilot {}: {error}", shown(job)), true));
+        }
+        let PilotSeat { fruitless, wants, .. } = self.nodes.seats[seat];
+        self.nodes.seats[seat] = PilotSeat { job: Some(job), fruitless, wants, ..PilotSeat::default() };
+        self.hearing.watch.ask_job(job);
         Ok(())
     }
 
@@ -120,40 +191,13 @@ impl Pilots {
         let size = &pilots[seat];
         let mut own = options.clone();
         own.extend(size.placed.sbatch(among));
-        let (program, folder) = (quoted(&self.options.program), quoted(&self.options.folder));
-        let line = format!("{program} agent --head --folder {folder}");
-        let shape = JobSize { nodes: among.map_or(size.nodes, <[String]>::len), cores: size.cores };
-        let (time, logs) = (size.time.as_deref(), Some(self.board.logs()));
-        let request = JobRequest { name, size: Some(shape), time, logs };
-        match self.options.batch.submit(&request, &own, &line) {
-            Ok(job) => {
-                // A controller that has lost its state reuses job ids. So an earlier job with this id may be recorded
-                // as ended.
-                self.board.declare_not_over(job);
-                self.nodes
-                    .agents
-                    .iter_mut()
-                    .filter(|(place, _)| place.job == job)
-                    .for_each(|(_, agent)| agent.is_again());
-                if let Err(error) = self.board.record_pilot(job, seat) {
-                    let _ = self.options.batch.cancel(&[job]);
-                    return Err((format!("cannot record pilot {job}: {error}"), true));
-                }
-                let PilotSeat { fruitless, wants, .. } = self.nodes.seats[seat];
-                self.nodes.seats[seat] = PilotSeat { job: Some(job), fruitless, wants, ..PilotSeat::default() };
-                self.hearing.watch.ask_job(job);
-                Ok(())
-            }
+        let request = self.request(size, name, among);
+        match self.options.batch.submit(&request, &own, &self.line()) {
+            Ok(job) => self.fill(seat, job),
             Err(error) if error.is_ambiguous() => {
-                // The job may appear in the queue late. So search several times.
-                for _ in 0..LOOKS {
-                    self.find_unknown();
-                    if self.nodes.seats[seat].job.is_some() {
-                        return Ok(());
-                    }
-                    sleep(BETWEEN_LOOKS);
-                }
-                Err((error.to_string(), true))
+                self.search(|pilots| pilots.nodes.seats[seat].job.is_some());
+                let is_found = self.nodes.seats[seat].job.is_some();
+                if is_found { Ok(()) } else { Err((error.to_string(), true)) }
             }
             Err(error) => Err((error.to_string(), error.is_passing())),
         }

@@ -1,11 +1,12 @@
-//! Handles Slurm's reports about pilots and their nodes.
+//! Handles the reports of the batch system about pilots and their nodes.
 
 use std::time::{Duration, Instant, SystemTime};
 
 use makespan_exec::engine::Notice;
 
 use super::{Life, MAX_FRUITLESS, PilotNodes, PilotSeat};
-use crate::engine::watch::{FORGOTTEN, JobStateChange, LEFT, PendingJob, SlurmReport};
+use crate::batch::shown;
+use crate::engine::watch::{FORGOTTEN, JobStateChange, LEFT, PendingJob, PilotReport};
 use crate::engine::{Allocation, Pilots};
 
 /// Returns true if a job that is pending for `reason` may wait forever.
@@ -15,16 +16,16 @@ fn is_stuck(reason: &str) -> bool {
 }
 
 impl Pilots {
-    pub(in crate::engine) fn heard_of_slurm(&mut self, report: SlurmReport) {
+    pub(in crate::engine) fn heard_of_pilots(&mut self, report: PilotReport) {
         match report {
-            SlurmReport::Job(job, state) => self.heard_of_job(job, state),
-            SlurmReport::Told(text) => self.tell(text),
-            SlurmReport::NodeGone(place) => {
+            PilotReport::Job(job, state) => self.heard_of_job(job, state),
+            PilotReport::Told(text) => self.tell(text),
+            PilotReport::NodeGone(place) => {
                 if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
                     agent.gone = Some(format!("Slurm reports that node {} is unavailable", place.node));
                     let slot = agent.slot;
                     self.tell(format!("Slurm reports that node {} of pilot {} is unavailable", place.node, place.job));
-                    self.close(slot, None);
+                    self.close(slot);
                     let seat = self.nodes.slots.seat(slot);
                     self.nodes.seats[seat].lost += usize::from(self.nodes.seats[seat].job == Some(place.job));
                 }
@@ -37,7 +38,9 @@ impl Pilots {
         if self.nodes.seats[seat].waits.as_ref() != Some(&waiting.reason) {
             // The reason is empty until Slurm's scheduler considers the job.
             if !waiting.reason.is_empty() {
-                let text = format!("pilot {job} waits in the queue: {}", waiting.reason);
+                let advice = self.options.batch.advice(&waiting.reason, job);
+                let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
+                let text = format!("pilot {} waits in the queue: {}{advice}", shown(job), waiting.reason);
                 // If the job may wait forever, a warning is printed even in quiet mode.
                 self.run.notices.push_back(if is_stuck(&waiting.reason) {
                     Notice::Warned(text)
@@ -63,7 +66,7 @@ impl Pilots {
                     // If the batch system states no remaining time, keep the end that the agent of the pilot has reported.
                     let ends = left.map(|left| Instant::now() + left).or(self.nodes.seats[seat].ends);
                     if self.nodes.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
-                        self.tell(format!("pilot {job} has started"));
+                        self.tell(format!("pilot {} has started", shown(job)));
                     }
                     (self.nodes.seats[seat].lacking, self.nodes.seats[seat].wants) = (None, PilotNodes::Some);
                     self.nodes.seats[seat].life = Life::Runs;
@@ -79,7 +82,11 @@ impl Pilots {
                 let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
                 if let Some(seat) = seat.filter(|&seat| begins(&mut self.nodes.seats[seat].life)) {
                     let job = self.nodes.seats[seat].job.unwrap_or(0);
-                    self.tell(format!("{} has suspended pilot {job} and all its tasks", self.options.batch.name()));
+                    self.tell(format!(
+                        "{} has suspended pilot {} and all its tasks",
+                        self.options.batch.name(),
+                        shown(job)
+                    ));
                 }
             }
         }
@@ -116,11 +123,11 @@ impl Pilots {
         let seat = self.nodes.seats.iter().position(|seat| seat.job == Some(job));
         let _ = self.board.declare_over(job);
         self.hearing.watch.forget_job(job);
-        let reason = format!("pilot {job} has ended ({how})");
+        let reason = format!("pilot {} has ended ({how})", shown(job));
         self.write_off(job, &reason);
         let Some(seat) = seat else { return };
         for slot in self.nodes.slots.of_seat(seat) {
-            self.close(slot, None);
+            self.close(slot);
         }
         match self.why_mute(job).filter(|_| how != FORGOTTEN) {
             Some(why) => self.tell(format!("{reason} before any of its agents had reported: {why}")),

@@ -11,6 +11,7 @@ use makespan_core::{Outage, ProcSet};
 use makespan_exec::engine::{EngineStart, Notice};
 
 use super::{Allocation, Pilots};
+use crate::batch::shown;
 
 /// Before the end of a pilot, the plan contains no tasks on the pilot for this time.
 const MARGIN: Duration = Duration::from_secs(2);
@@ -34,6 +35,7 @@ const PAUSE: Duration = Duration::from_secs(15);
 
 /// The state of one pilot job, from its submission to its replacement.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each field states whether one event of the pilot has occurred")]
 pub(super) struct PilotSeat {
     /// The id of the job that fills the seat.
     pub job: Option<u64>,
@@ -47,6 +49,8 @@ pub(super) struct PilotSeat {
     whole: Duration,
     /// True if no further task starts in the pilot. Tasks that already run there continue.
     draining: bool,
+    /// True if an agent of the pilot has reported.
+    pub has_agent: bool,
     /// True if a task has ended in the pilot.
     pub has_ended_any: bool,
     /// Number of consecutive pilots of this seat, up to now, in which no task ended.
@@ -108,6 +112,11 @@ impl PilotSeat {
         is_due
     }
 
+    /// Returns true if the job has not been reported as running or suspended.
+    pub fn is_unseen(&self) -> bool {
+        self.life == Life::Unknown
+    }
+
     pub fn takes_tasks(&self) -> bool {
         self.job.is_some() && !self.draining
     }
@@ -128,7 +137,7 @@ impl Pilots {
             if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
                     "pilot {} ends in {} s, but job `{}` is expected to take longer",
-                    self.nodes.seats[seat].job.unwrap_or(0),
+                    shown(self.nodes.seats[seat].job.unwrap_or(0)),
                     left.as_secs(),
                     start.name
                 );
@@ -176,7 +185,8 @@ impl Pilots {
             if left < shortest + MARGIN {
                 let job = self.nodes.seats[seat].job.unwrap_or(0);
                 let text = format!(
-                    "pilot {job} ends in {} s, but every pending job is expected to take longer",
+                    "pilot {} ends in {} s, but every pending job is expected to take longer",
+                    shown(job),
                     left.as_secs()
                 );
                 self.drain(seat, &text);
@@ -189,7 +199,7 @@ impl Pilots {
             self.tell(format!("{reason}: no more jobs start in this pilot"));
         }
         for slot in self.nodes.slots.of_seat(seat) {
-            self.close(slot, None);
+            self.close(slot);
         }
     }
 
@@ -220,7 +230,7 @@ impl Pilots {
                 match self.submit(seat, None) {
                     Ok(()) => {
                         let job = self.nodes.seats[seat].job.unwrap_or(0);
-                        self.tell(format!("jobs remain: pilot {job} is requested"));
+                        self.tell(format!("jobs remain: pilot {} is requested", shown(job)));
                     }
                     Err((text, passing)) => {
                         self.tell(format!("cannot submit a pilot: {text}"));

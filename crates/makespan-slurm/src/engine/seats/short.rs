@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{PilotNodes, PilotSeat};
+use crate::batch::shown;
 use crate::engine::watch::PendingJob;
 use crate::engine::{Allocation, Pilots};
 
@@ -40,12 +41,13 @@ impl Pilots {
         self.hearing.watch.forget_job(job);
         // The controller may have forgotten an earlier job with this id. Its agents may still run, so mark them as
         // gone.
-        self.write_off(job, &format!("pilot {job} has left the queue"));
+        self.write_off(job, &format!("pilot {} has left the queue", shown(job)));
         self.tell(format!(
-            "only {} of the {} nodes of the pending pilot {job} accept jobs now: the pilot is submitted again without \
+            "only {} of the {} nodes of the pending pilot {} accept jobs now: the pilot is submitted again without \
              the other nodes",
             there.len(),
-            waiting.nodes
+            waiting.nodes,
+            shown(job)
         ));
         self.nodes.seats[seat].job = None;
         if let Err((text, passing)) = self.submit(seat, Some(&there)) {
@@ -77,7 +79,10 @@ impl Pilots {
             let slots = self.nodes.slots.of_seat(seat);
             let (all, there) = (slots.len(), slots.filter(|&slot| self.place_of(slot).is_some()).count());
             let job = self.nodes.seats[seat].job.unwrap_or(0);
-            let text = format!("pilot {job} has only {there} of its {all} nodes, and no pending job can start on them");
+            let text = format!(
+                "pilot {} has only {there} of its {all} nodes, and no pending job can start on them",
+                shown(job)
+            );
             self.drain(seat, &text);
             if matches!(self.options.allocation, Allocation::Here { .. }) {
                 // An existing allocation cannot be replaced. So end its agents.

@@ -55,13 +55,9 @@ impl SlurmJobEngine<'_> {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return false };
         held.fate = Some(fate.clone());
-        match fate {
-            AttemptEnd::Exit(_) => self.run.notices.push_back(Notice::Ended(task)),
-            AttemptEnd::TimedOut => self.run.notices.push_back(Notice::TimedOut(task)),
-            AttemptEnd::Refused(reason) => self.run.notices.push_back(Notice::Refused(task, reason)),
-            // Wait until Slurm reports the reason.
-            AttemptEnd::Gone => held.is_stopped = true,
-        }
+        // If the attempt is gone, wait until Slurm reports the reason.
+        held.is_stopped = fate == AttemptEnd::Gone;
+        self.run.notices.extend(fate.notice(task));
         true
     }
 

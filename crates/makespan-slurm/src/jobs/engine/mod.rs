@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::{Instance, ProcSet, TaskId};
 use makespan_exec::engine::{
-    EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
+    EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, Staging, TakenAttempt,
 };
 
 pub use clusters::{JobCluster, alone};
@@ -152,8 +152,7 @@ impl SlurmJobEngine<'_> {
 
 /// Returns the suffix of the job names of a run. It is different for runs in different folders.
 fn mark_of(folder: &std::path::Path) -> String {
-    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("@{:016x}", folder.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step))
+    format!("@{:016x}", Staging::hash(folder.as_os_str().as_encoded_bytes()))
 }
 
 impl<'a> SlurmJobEngine<'a> {
@@ -280,10 +279,6 @@ impl Engine for SlurmJobEngine<'_> {
         self.begun.elapsed()
     }
 
-    fn wall(&self) -> SystemTime {
-        SystemTime::now()
-    }
-
     fn place(&self) -> String {
         crate::JOBS.into()
     }
@@ -375,10 +370,6 @@ impl Engine for SlurmJobEngine<'_> {
 
     fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         self.find_tasks(earlier)
-    }
-
-    fn is_alive(&self, _shim: Identity) -> bool {
-        false
     }
 
     fn end_left(&mut self, _left: &LeftProcesses<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {

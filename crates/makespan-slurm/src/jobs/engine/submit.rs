@@ -26,23 +26,7 @@ impl SlurmJobEngine<'_> {
             let gpus = of_node.and_then(|gres| gres.split(',').find_map(|one| one.strip_prefix("gpu:")?.parse().ok()));
             (0..gpus.unwrap_or(0)).collect()
         });
-        let order = AttemptOrder {
-            task: start.task,
-            attempt: start.attempt,
-            name: start.name.to_owned(),
-            command: start.command.to_vec(),
-            allotment: start.allotment,
-            processors: start.processors.clone(),
-            gpus,
-            all_gpus: Vec::new(),
-            memory: None,
-            walltime: start.walltime,
-            grace: self.options.grace,
-            files: start.files.clone(),
-            environment: Vec::new(),
-            claim: String::new(),
-            after: Vec::new(),
-        };
+        let order = AttemptOrder { gpus, ..AttemptOrder::on(start, start.processors, self.options.grace) };
         let mut options = needs(self.instance, start.task, start.processors, start.memory);
         let seconds = |ticks: i64| u64::try_from(ticks).unwrap_or(0).div_ceil(1_000_000_000);
         let walltime = start

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-use super::{AgentBeacon, AttemptProcess, PLANNER_BEAT, PilotBoard, PilotNode, write};
+use super::{AgentBeacon, AttemptProcess, PLANNER_BEAT, PilotBoard, PilotNode, end_name, write};
 use makespan_exec::order::AttemptEnd;
 
 impl PilotBoard {
@@ -106,6 +106,6 @@ impl PilotBoard {
 
     /// Removes a fulfilled request to end an attempt.
     pub fn heeded(&self, place: &PilotNode, id: &str, kill: bool) {
-        let _ = fs::remove_file(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" })));
+        let _ = fs::remove_file(self.file("end", place, &end_name(id, kill)));
     }
 }

@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use makespan_exec::engine::Identity;
 use makespan_exec::host;
+use makespan_exec::order::AttemptEnd;
 use serde::{Deserialize, Serialize};
 
 /// Name of the folder inside the run's folder.
@@ -151,20 +152,34 @@ impl PilotBoard {
 }
 
 /// Writes a file that only this user can read, because commands may contain secrets.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
 /// Returns the names in a folder. If the folder does not exist, returns an empty list.
-fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// Returns the name of the file that requests the end of an attempt. If `kill` is true, the attempt must be killed.
+pub(crate) fn end_name(id: &str, kill: bool) -> String {
+    format!("{id}={}", if kill { "kill" } else { "term" })
+}
+
+/// Returns the attempt and the fate that the name of a file in a folder `done` states.
+pub(crate) fn fate_in(folder: &Path, name: &str) -> Option<(String, AttemptEnd)> {
+    let (id, fate) = name.rsplit_once('=')?;
+    let fate = match AttemptEnd::parse(fate)? {
+        AttemptEnd::Refused(_) => AttemptEnd::Refused(fs::read_to_string(folder.join(name)).unwrap_or_default()),
+        fate => fate,
+    };
+    Some((id.to_owned(), fate))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use makespan_exec::order::AttemptEnd;
 
     #[test]
     fn an_attempt_is_in_one_place_at_a_time() {

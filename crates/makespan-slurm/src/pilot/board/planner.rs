@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{AgentBeacon, PLANNER_BEAT, PilotBoard, PilotNode, names, write};
+use super::{AgentBeacon, PLANNER_BEAT, PilotBoard, PilotNode, end_name, fate_in, names, write};
 use makespan_exec::order::{AttemptEnd, AttemptOrder};
 
 impl PilotBoard {
@@ -33,28 +33,20 @@ impl PilotBoard {
 
     /// Asks the agent of a place to end an attempt. If `kill` is true, asks it to kill the attempt.
     pub fn ask_end(&self, place: &PilotNode, id: &str, kill: bool) -> io::Result<()> {
-        File::create(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" }))).map(drop)
+        File::create(self.file("end", place, &end_name(id, kill))).map(drop)
     }
 
     /// Returns the attempt and the fate that a file name in the folder `done` of a place states. Returns `None` if the
     /// file does not exist.
     pub fn fate(&self, place: &PilotNode, name: &str) -> Option<(String, AttemptEnd)> {
-        let path = self.file("done", place, name);
-        path.symlink_metadata().ok()?;
-        let (id, fate) = name.rsplit_once('=')?;
-        let fate = match AttemptEnd::parse(fate)? {
-            AttemptEnd::Refused(_) => AttemptEnd::Refused(fs::read_to_string(path).unwrap_or_default()),
-            fate => fate,
-        };
-        Some((id.to_owned(), fate))
+        self.file("done", place, name).symlink_metadata().ok()?;
+        fate_in(&self.at("done", place), name)
     }
 
     /// Removes the files of an attempt that has ended.
     pub fn forget(&self, place: &PilotNode, id: &str, fate: &AttemptEnd) {
         self.unclaim(id);
-        for ask in ["term", "kill"] {
-            let _ = fs::remove_file(self.file("end", place, &format!("{id}={ask}")));
-        }
+        [false, true].iter().for_each(|&kill| self.heeded(place, id, kill));
         let _ = fs::remove_file(self.file("done", place, &format!("{id}={}", fate.word())));
     }
 

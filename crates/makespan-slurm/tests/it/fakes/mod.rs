@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use makespan_slurm::Commands;
+use makespan_slurm::batch::{BatchSystem, JobRequest};
+use makespan_slurm::{CommandError, Commands};
 use tempfile::TempDir;
 
 /// A folder of programs that comes first on `PATH`.
@@ -41,4 +42,29 @@ impl Fakes {
         // `/usr/bin` may contain a real Slurm. `/bin/sh` is found by its path, and fakes call other programs by path.
         Commands::new().with_variable("PATH", self.folder.path())
     }
+
+    /// Returns Slurm with the fake programs.
+    pub fn slurm(&self) -> BatchSystem {
+        BatchSystem::slurm(self.commands()).expect("the description of Slurm is valid")
+    }
+
+    /// Submits the job `a`, which runs `true`.
+    pub fn submit(&self, options: &[&str]) -> Result<u64, CommandError> {
+        submit(&self.commands(), "a", options, "true")
+    }
+}
+
+/// Submits a job to Slurm that runs a command of the shell.
+pub fn submit(commands: &Commands, name: &str, options: &[&str], line: &str) -> Result<u64, CommandError> {
+    let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+    let request = JobRequest { name, size: None, time: None, logs: None };
+    BatchSystem::slurm(commands.clone()).expect("the description of Slurm is valid").submit(&request, &options, line)
+}
+
+/// Cancels a job of Slurm.
+pub fn cancel(commands: &Commands, job: u64) {
+    BatchSystem::slurm(commands.clone())
+        .expect("the description of Slurm is valid")
+        .cancel(&[job])
+        .expect("a cancellation");
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use makespan_core::{Estimate, Instance, Placement, Platform, Schedule, Time};
+use makespan_exec::engine::Staging;
 use makespan_slurm::batch::BatchSystem;
 use makespan_slurm::engine::{Allocation, PilotOptions, PilotSize, Pilots, this_program};
 use makespan_slurm::{Allocated, Commands, MachinesError, OptionalLimit, Pool, duration, fit};
@@ -54,6 +55,7 @@ impl Cluster {
 
     /// Returns the cluster for these options. `earlier` is the folder of a resumed run, or `None` for a new run.
     pub fn on(slurm: &SlurmOptions, earlier: Option<PathBuf>) -> Result<Self> {
+        slurm.check_for_slurm()?;
         let commands = Commands::new().with_teller(complain);
         // A resumed run keeps its pilots and its platform, because its running jobs occupy nodes of this platform.
         let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
@@ -158,6 +160,7 @@ impl Cluster {
                 let pilot = |(size, placed): (&PilotRequest, _)| PilotSize {
                     nodes: size.nodes,
                     cores: 1,
+                    memory: None,
                     time: size.time.clone(),
                     placed,
                 };
@@ -215,11 +218,7 @@ fn wrong(error: &MachinesError) -> miette::Report {
 
 /// Returns the name of the pilots in the queue of the batch system. Runs in different folders have different names.
 pub(super) fn name_of(folder: &Path, stem: &str) -> String {
-    let hash = folder
-        .as_os_str()
-        .as_encoded_bytes()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = Staging::hash(folder.as_os_str().as_encoded_bytes());
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
     let stem: String = stem.chars().take(40).map(plain).collect();
     format!("makespan-{stem}-{hash:016x}")
