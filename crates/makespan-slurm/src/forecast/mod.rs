@@ -44,7 +44,7 @@ mod why;
 use std::thread;
 
 use makespan_algos::slurm::JobCandidate;
-use makespan_core::{Outlook, WaitKind, WaitReason, range_around};
+use makespan_core::{Outlook, WaitKind, WaitReason, counted, range_around};
 
 pub use drawing::RandomRunTimes;
 pub use times::{PredictionSource, RunTimeDistribution, RunTimes, SAME_NAME};
@@ -187,7 +187,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
             lasts: ran.unwrap_or(means[job]),
         }
     };
-    let expected = waiting.map(of).collect();
+    let mut expected: Vec<ExpectedJob> = waiting.map(of).collect();
     let ends = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_some());
     let ends = ends.filter_map(|job| Some((job, outcome.ends[job]?))).collect();
     let mut remarks = remarks(queue);
@@ -208,7 +208,33 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
             queue.jobs[first].shown
         ));
     }
+    if options.times == RunTimes::Limits {
+        remarks.extend(without_unlimited(queue, &mut expected));
+    }
     Forecast { expected, ends, drawn, remarks }
+}
+
+/// Removes the starts of jobs that wait for the end of a job without a time limit, because such a job may run for ever.
+/// Returns a warning if there are any.
+fn without_unlimited(queue: &Queue, expected: &mut [ExpectedJob]) -> Option<String> {
+    let unlimited = queue.jobs.iter().find(|job| job.limit.is_none())?;
+    let is_after = |one: &&mut ExpectedJob| one.outlook.start.is_some_and(|start| start >= queue.now + times::LATE);
+    let mut count = 0;
+    for one in expected.iter_mut().filter(is_after) {
+        count += 1;
+        let text = "it waits for jobs without a time limit, which may run for ever";
+        let reason = WaitReason::new(WaitKind::Resources, "after jobs without a limit", text);
+        let reason = reason.with("--times learned predicts the run times of these jobs");
+        one.outlook = Outlook { start: None, early: None, late: None, reasons: vec![reason] };
+    }
+    (count > 0).then(|| {
+        format!(
+            "the starts of {} are unknown, because jobs without a time limit, such as job {}, may run for ever; omit \
+             --times limits to predict their run times",
+            counted(count, "pending job"),
+            unlimited.shown
+        )
+    })
 }
 
 /// Adds a note to a reason if the job meets its deadline in some simulations and misses the deadline in other

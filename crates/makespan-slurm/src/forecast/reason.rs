@@ -64,8 +64,12 @@ impl Reasons<'_> {
         // A job that has not been submitted has no id, and another job will get the id that it has in the queue.
         let is_for_job = |remedy: &String| remedy.contains("JobId=") || remedy.starts_with("scontrol release");
         let remedy = why.remedy.filter(|remedy| !(self.model.queue.jobs[index].is_new() && is_for_job(remedy)));
-        let remedy = if self.model.queue.is_grid_engine() { remedy.and_then(for_grid_engine) } else { remedy };
-        WaitReason { remedy, ..why }
+        if !self.model.queue.is_grid_engine() {
+            return WaitReason { remedy, ..why };
+        }
+        // The cluster queues of Grid Engine are read as partitions.
+        let [text, brief] = [&why.text, &why.brief].map(|text| text.replace("partition", "queue"));
+        WaitReason { text, brief, remedy: remedy.and_then(for_grid_engine), ..why }
     }
 
     /// Returns true if no event in the queue can let the job start.

@@ -93,6 +93,8 @@ const ENOUGH: usize = 500;
 pub const SAME_NAME: usize = 3;
 /// The time limit that is assumed for a job without one, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
+/// If a job is predicted to start later than this time from now, in seconds, it waits for a job without a time limit.
+pub(super) const LATE: i64 = FOR_EVER / 2;
 /// The time limit, in seconds, from which the run time of a job without a limit is predicted if no run of similar jobs is
 /// known: a day.
 const TYPICAL_LIMIT: i64 = 86_400;

@@ -28,6 +28,7 @@ mod request;
 mod reservation;
 mod saved;
 mod sge;
+mod sge_site;
 mod site;
 mod waits;
 
@@ -51,7 +52,7 @@ pub use present::{Present, PresentError};
 pub use request::JobRequest;
 pub use reservation::{Licence, SlurmReservation};
 pub use saved::SavedError;
-pub(crate) use sge::permanent;
+pub(crate) use sge_site::permanent;
 
 use std::collections::BTreeMap;
 
@@ -118,7 +119,7 @@ const PARAMETERS: [&str; 14] = [
 impl Queue {
     /// Returns true if the queue was read from Grid Engine instead of Slurm.
     pub fn is_grid_engine(&self) -> bool {
-        self.config.get(sge::SETTING).is_some()
+        self.config.get(sge_site::SETTING).is_some()
     }
 
     /// Returns a partition by name.

@@ -1,4 +1,4 @@
-//! Reads the queue of Grid Engine (`qstat -xml`, `qconf`), and converts the queue to records in the format of Slurm's
+//! Reads the queue of Grid Engine (`qstat -xml`, `qhost -xml`, `qconf`), and converts the queue to records in the format of Slurm's
 //! commands.
 //!
 //! Each queue instance, such as `all.q@node1`, becomes a node with the slots of the instance, and each cluster queue
@@ -12,19 +12,20 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use makespan_core::{CycleRules, WaitKind, WaitReason};
 use roxmltree::{Document, Node};
 
 use super::read::changed;
+use super::sge_site::{
+    GridHosts, IN_ERROR, NO_ENVIRONMENT, NO_QUEUE, amount, config, environments, grid_hosts, seconds,
+};
 use super::waits::JobNotes;
 use super::{ClusterOutput, Queue, Texts};
 use crate::command::{Commands, Program};
 
-/// Name of the setting that marks a queue as read from Grid Engine.
-pub(super) const SETTING: &str = "GridEngine";
-
 /// The file with the output of `qstat -f -u '*' -xml -pri -r`.
 const JOBS: &str = "qstat.xml";
+/// The file with the output of `qhost -xml`.
+const HOSTS: &str = "qhost.xml";
 /// The file with the output of `qconf -ssconf`.
 const SCHEDULER: &str = "qconf.ssconf.txt";
 /// The file with the outputs of `qconf -sp` for the parallel environments.
@@ -33,18 +34,16 @@ const ENVIRONMENTS: &str = "qconf.pe.txt";
 /// Arguments of `qstat` that list all queue instances and all jobs with their requests.
 const QSTAT: [&str; 6] = ["-f", "-u", "*", "-xml", "-pri", "-r"];
 
-/// The beginnings of the reasons of jobs that cannot start by themselves. A name follows.
-const IN_ERROR: &str = "JobHeldError:";
-const NO_ENVIRONMENT: &str = "JobHeldEnvironment:";
-const NO_QUEUE: &str = "JobHeldQueue:";
-
-/// Requests that the forecast takes into account.
+/// Requests that the forecast compares with the total memory of hosts, because the free memory changes.
+const MEMORY_REQUESTS: [&str; 2] = ["mem_free", "mem_total"];
+/// Other requests that the forecast takes into account.
 const KNOWN_REQUESTS: [&str; 2] = ["h_rt", "slots"];
 
 /// The outputs of Grid Engine's commands.
 #[derive(Debug, Default)]
 struct GridTexts {
     jobs: String,
+    hosts: Option<String>,
     scheduler: Option<String>,
     environments: Option<String>,
     /// The last change of the file with the jobs, in seconds since 1970.
@@ -65,12 +64,13 @@ impl Queue {
         };
         let jobs = run("qstat", &QSTAT)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let hosts = run("qhost", &["-xml"]).ok();
         let scheduler = run("qconf", &["-ssconf"]).ok();
         let names = run("qconf", &["-spl"]).unwrap_or_default();
         let shown: Option<Vec<String>> =
             names.split_whitespace().map(|name| run("qconf", &["-sp", name]).ok()).collect();
         let environments = shown.map(|all| all.concat());
-        queue(&GridTexts { jobs, scheduler, environments, changed: None }, Some(now))
+        queue(&GridTexts { jobs, hosts, scheduler, environments, changed: None }, Some(now))
             .map_err(|error| format!("qstat -xml: {error}"))
     }
 
@@ -83,7 +83,7 @@ impl Queue {
         let jobs = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let optional = |name: &str| fs::read_to_string(folder.join(name)).ok();
         let (scheduler, environments) = (optional(SCHEDULER), optional(ENVIRONMENTS));
-        let texts = GridTexts { jobs, scheduler, environments, changed: changed(&path) };
+        let texts = GridTexts { jobs, hosts: optional(HOSTS), scheduler, environments, changed: changed(&path) };
         queue(&texts, now).map_err(|error| format!("{}: {error}", path.display()))
     }
 
@@ -96,12 +96,17 @@ impl Queue {
 /// Combines the outputs into a queue.
 fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
     let document = Document::parse(&texts.jobs).map_err(|error| format!("this is not the XML of qstat: {error}"))?;
-    let mut reader = Reader {
-        remarks: Vec::new(),
-        notes: JobNotes::default(),
-        environments: environments(texts),
-        taken: HashMap::new(),
-    };
+    let (mut remarks, hosts) = (Vec::new(), texts.hosts.as_deref().map(grid_hosts));
+    match &hosts {
+        Some(Ok(_)) => {}
+        Some(Err(error)) => remarks.push(format!("{HOSTS} is ignored: {error}")),
+        None => remarks.push(format!(
+            "{HOSTS} is missing: the memory of hosts is unknown, and requests for memory are ignored; save the output of \
+             `qhost -xml`"
+        )),
+    }
+    let (environments, hosts) = (environments(texts.environments.as_deref()), hosts.and_then(Result::ok));
+    let mut reader = Reader { remarks, notes: JobNotes::default(), environments, hosts, taken: HashMap::new() };
     if texts.environments.is_none() {
         reader.remarks.push(format!(
             "{ENVIRONMENTS} is missing: parallel jobs are assumed to need all slots on one host; save the output of \
@@ -113,7 +118,7 @@ fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
             "{SCHEDULER} is missing: the scheduler is assumed to run every 15 s; save the output of `qconf -ssconf`"
         ));
     }
-    let (nodes, partitions) = Reader::instances(&document);
+    let (nodes, partitions) = reader.instances(&document);
     if nodes.is_empty() {
         return Err("it contains no queue instance; save the output of `qstat -f -u '*' -xml -pri -r`".into());
     }
@@ -141,63 +146,9 @@ fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
     texts.queue(now).map_err(|(_, problem)| problem)
 }
 
-/// Returns settings with which Slurm's scheduler decides as Grid Engine's scheduler does: it examines the jobs by
-/// priority, starts each job that fits now, and reserves nodes for no job.
-fn config(scheduler: &str) -> String {
-    let value = |name: &str| {
-        let mut words = scheduler.lines().map(str::split_whitespace);
-        words.find_map(|mut words| (words.next() == Some(name)).then(|| words.next()).flatten())
-    };
-    let interval = value("schedule_interval").and_then(seconds).unwrap_or(15).max(1);
-    format!(
-        "{SETTING} = yes\nSchedulerType = sched/backfill\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CPU\n\
-         PriorityType = priority/basic\nSchedulerParameters = bf_interval={interval},bf_resolution=1,\
-         bf_max_job_test=1000000,default_queue_depth=1000000,sched_interval=-1,bf_min_prio_reserve={}\n",
-        CycleRules::NO_RESERVATION
-    )
-}
-
-/// Parses a time such as `0:10:0` or `600`.
-fn seconds(text: &str) -> Option<u64> {
-    text.split(':').try_fold(0_u64, |all, part| all.checked_mul(60)?.checked_add(part.parse().ok()?))
-}
-
-/// Returns the parallel environments, each with true if it needs all slots of a job on one host. `None` if the
-/// environments are unknown.
-fn environments(texts: &GridTexts) -> Option<BTreeMap<String, bool>> {
-    let (mut name, mut found) = ("", BTreeMap::new());
-    for line in texts.environments.as_deref()?.lines() {
-        match line.split_whitespace().collect::<Vec<_>>()[..] {
-            ["pe_name", own] => {
-                name = own;
-                found.insert(name.to_owned(), false);
-            }
-            ["allocation_rule", "$pe_slots"] => _ = found.insert(name.to_owned(), true),
-            _ => {}
-        }
-    }
-    Some(found)
-}
-
 /// Returns true if a name in a request is a pattern, such as `mpi*`.
 fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '[', '!', '|', '&'])
-}
-
-/// Returns the reason for a job of Grid Engine that cannot start by itself.
-pub(crate) fn permanent(id: u64, reason: &str) -> Option<WaitReason> {
-    if let Some(state) = reason.strip_prefix(IN_ERROR) {
-        let remedy = format!("qmod -cj {id}");
-        let brief = format!("error state {state}: {remedy}");
-        return Some(WaitReason::new(WaitKind::Held, brief, format!("it is in the error state {state}")).with(remedy));
-    }
-    let (kind, name, change) = match (reason.strip_prefix(NO_ENVIRONMENT), reason.strip_prefix(NO_QUEUE)) {
-        (Some(name), _) => ("parallel environment", name, format!("qalter -pe NAME SLOTS {id}")),
-        (None, Some(name)) => ("queue with slots", name, format!("qalter -q NAME {id}")),
-        (None, None) => return None,
-    };
-    let text = format!("it asks for {name}, but there is no such {kind}");
-    Some(WaitReason::new(WaitKind::Partition, format!("no {kind} {name}"), text).with(change))
 }
 
 /// Returns the text of a child element.
@@ -216,6 +167,8 @@ struct Reader {
     notes: JobNotes,
     /// The parallel environments, each with true if it needs all slots of a job on one host.
     environments: Option<BTreeMap<String, bool>>,
+    /// The hosts, if known.
+    hosts: Option<GridHosts>,
     /// The number of slots that the jobs read so far hold in each queue instance.
     taken: HashMap<String, u64>,
 }
@@ -225,8 +178,9 @@ type Partitions = Vec<(String, Vec<String>)>;
 
 impl Reader {
     /// Returns the queue instances as records of nodes, and the cluster queues.
-    fn instances(document: &Document<'_>) -> (String, Partitions) {
+    fn instances(&mut self, document: &Document<'_>) -> (String, Partitions) {
         let (mut nodes, mut partitions) = (String::new(), BTreeMap::<String, Vec<String>>::new());
+        let mut shared = BTreeSet::new();
         for instance in document.descendants().filter(|node| node.has_tag_name("Queue-List")) {
             let Some(name) = text(instance, "name") else { continue };
             let count = |key| text(instance, key).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
@@ -243,7 +197,9 @@ impl Reader {
                 "ALLOCATED"
             };
             // u: the host does not answer. d, D, E, C, s, S: disabled, in error, suspended.
-            let away = if state.contains('u') {
+            let (queue, host) = name.split_once('@').unwrap_or((name, name));
+            let own = self.hosts.as_ref().and_then(|hosts| hosts.get(host));
+            let away = if state.contains('u') || own.is_some_and(|own| !own.is_heard) {
                 "+DOWN"
             } else if state.contains(['d', 'D', 'E', 'C', 's', 'S']) {
                 "+DRAIN"
@@ -251,9 +207,20 @@ impl Reader {
                 ""
             };
             let reason = if away.is_empty() { String::new() } else { format!(" Reason=state_{}", word(state)) };
-            let _ = writeln!(nodes, "NodeName={name} CPUTot={slots} CPUAlloc={used} State={base}{away}{reason}");
-            let queue = name.split_once('@').map_or(name, |(queue, _)| queue);
+            let memory = own.and_then(|own| own.memory).map(|memory| format!(" RealMemory={}", memory >> 20));
+            let memory = memory.unwrap_or_default();
+            let _ =
+                writeln!(nodes, "NodeName={name} CPUTot={slots} CPUAlloc={used}{memory} State={base}{away}{reason}");
+            if partitions.values().flatten().any(|other| other.split_once('@').is_some_and(|(_, at)| at == host)) {
+                shared.insert(host);
+            }
             partitions.entry(queue.to_owned()).or_default().push(name.to_owned());
+        }
+        if let Some(first) = shared.first() {
+            let others = if shared.len() > 1 { format!(" and {} others", shared.len() - 1) } else { String::new() };
+            self.remarks.push(format!(
+                "host {first}{others} is in several queues: the forecast counts the slots of each queue separately"
+            ));
         }
         (nodes, partitions.into_iter().collect())
     }
@@ -287,6 +254,10 @@ impl Reader {
         // Slurm treats priority 0 as a hold.
         let number = ((priority * 100_000.0).round() as u64).max(1);
         let _ = write!(line, " JobName={name} UserId={user}(0) Priority={number} TimeLimit={limit} NumCPUs={slots}");
+        let memory = MEMORY_REQUESTS.into_iter().filter_map(|name| request(job, name).and_then(amount)).max();
+        if let Some(memory) = memory.filter(|_| self.hosts.is_some()) {
+            let _ = write!(line, " MinMemoryNode={}M", memory.div_ceil(1 << 20));
+        }
         if let Some(at) = text(job, "JB_submission_time") {
             let _ = write!(line, " SubmitTime={at}");
         }
@@ -384,7 +355,14 @@ impl Reader {
     fn unknown_requests(&mut self, document: &Document<'_>) {
         let requests = document.descendants().filter(|node| node.has_tag_name("hard_request"));
         let names: BTreeSet<&str> = requests.filter_map(|node| node.attribute("name")).collect();
-        let names: Vec<&str> = names.into_iter().filter(|name| !KNOWN_REQUESTS.contains(name)).collect();
+        let is_memory = |name: &&str| MEMORY_REQUESTS.contains(name) && self.hosts.is_some();
+        let memory: Vec<&str> = names.iter().copied().filter(|name| is_memory(name)).collect();
+        if !memory.is_empty() {
+            let names = memory.join(", ");
+            self.remarks.push(format!("the requests {names} of jobs are compared with the total memory of each host"));
+        }
+        let names: Vec<&str> =
+            names.into_iter().filter(|name| !KNOWN_REQUESTS.contains(name) && !is_memory(name)).collect();
         if !names.is_empty() {
             self.remarks
                 .push(format!("the requests {} of jobs are ignored: only slots and queues count", names.join(", ")));

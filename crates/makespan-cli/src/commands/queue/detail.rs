@@ -67,7 +67,8 @@ pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> Str
             job.latest_start().map_or(String::new(), |at| format!(": it has to start by {}", seen.clock.words(at)));
         text += &line("deadline", &format!("{}{latest}", seen.clock.full(deadline)));
     }
-    let start = one.outlook.start.map_or("never, unless something is changed".to_owned(), |at| seen.clock.full(at));
+    let never = if one.after.is_empty() { "never, unless something is changed" } else { "unknown" };
+    let start = one.outlook.start.map_or(never.to_owned(), |at| seen.clock.full(at));
     text += &line("starts", &start);
     let between = Some(between(seen, one)).filter(|range| range != "-");
     let reasons = one.outlook.reasons.iter().map(|reason| (&*reason.text, reason.remedy.as_deref()));
