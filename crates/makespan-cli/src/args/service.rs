@@ -199,7 +199,7 @@ pub struct ServeOptions {
     /// Folder for jobs, their output and the tokens [default: the value of `MAKESPAN_STORE`, or makespan/service in the
     /// data folder of this user]
     ///
-    /// With --on slurm, all nodes must share this folder
+    /// With --on, all machines must share this folder. Hosts with directory=DIR in the file of hosts need not share it
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
     #[command(flatten)]

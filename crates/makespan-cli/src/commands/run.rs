@@ -58,13 +58,19 @@ use crate::past::{Memory, NO_BOUND, RunHistory, has_shared_times, kinds};
 use crate::summary;
 use argument_folders::ArgumentFolders;
 #[cfg(feature = "service")]
+pub use batch::ClusterOfBatch;
+#[cfg(feature = "service")]
 pub use cluster::Cluster;
 use decider::{Decider, knows_times};
 pub use exit::ERROR;
 use exit::RunEnding;
+#[cfg(feature = "service")]
+pub use hosts::ClusterOfHosts;
 pub use inspect::{show_job, show_logs, show_status};
 use outcome::Outcomes;
 use place::{RunPlace, RunWork, place_of};
+#[cfg(feature = "service")]
+pub use platform::read as read_kept_platform;
 use record::RunRecord;
 use source::Source;
 #[cfg(feature = "service")]

@@ -14,8 +14,7 @@ use makespan_service::host::{Host, WakeCallback, local};
 use makespan_service::{Keeper, KeeperOptions, Log, Service, report_failed_start};
 use miette::{Result, miette};
 
-use super::run::Cluster;
-use super::serve_machines::machines;
+use super::serve_machines::{OtherMachines, machines};
 use super::service::{check_addresses, listen};
 use super::{serve_check, unit};
 use crate::args::{MemorySource, ServeOptions};
@@ -25,7 +24,8 @@ use crate::past::{Memory, MemoryRoom, RunHistory, of_command};
 /// The machines on which jobs run, with the history of this user.
 struct Place {
     platform: Platform,
-    cluster: Option<Cluster>,
+    /// The other machines on which jobs run. `None` if jobs run on this machine.
+    other: Option<OtherMachines>,
     /// The history. The lock allows one thread at a time to use the database connection.
     past: Mutex<RunHistory>,
     /// The machines for which memory is learned, if memory is learned.
@@ -39,11 +39,11 @@ impl Host for Place {
     }
 
     fn name(&self) -> String {
-        if self.cluster.is_some() { "Slurm".into() } else { "this machine".into() }
+        self.other.as_ref().map_or_else(|| "this machine".into(), OtherMachines::name)
     }
 
     fn is_local(&self) -> bool {
-        self.cluster.is_none()
+        self.other.is_none()
     }
 
     fn engine(
@@ -52,9 +52,8 @@ impl Host for Place {
         options: &ExecuteOptions,
         wake: WakeCallback<'_>,
     ) -> Result<Box<dyn Engine>, String> {
-        let Some(cluster) = &self.cluster else { return local(folder, options, wake) };
-        let pilots = cluster.begin(&self.platform, folder, "service", options.grace);
-        pilots.map(|pilots| Box::new(pilots) as Box<dyn Engine>).map_err(|error| error.to_string())
+        let Some(other) = &self.other else { return local(folder, options, wake) };
+        other.begin(folder, options.grace).map_err(|error| error.to_string())
     }
 
     fn learn(&self, jobs: Vec<Job>) -> Vec<Job> {
@@ -88,18 +87,18 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
 fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     let open = || RunHistory::open(&options.history, None, Pinning::All);
     let (past, recorder) = (open(), open());
-    let (platform, cluster) = machines(options, store)?;
-    if cluster.is_none() {
+    let (platform, other) = machines(options, store)?;
+    if other.is_none() {
         serve_check::check_cores(options, &platform)?;
     }
     check_addresses(&options.http)?;
-    if options.limit_memory && cluster.is_none() {
+    if options.limit_memory && other.is_none() {
         check_memory_limits().map_err(|error| miette!("{error}"))?;
     }
     let is_learned = options.memory == MemorySource::Learned;
-    let room = is_learned.then(|| MemoryRoom::of(platform.clone(), cluster.is_none(), options.limit_memory));
+    let room = is_learned.then(|| MemoryRoom::of(platform.clone(), other.is_none(), options.limit_memory));
     let memory = Mutex::new(recorder.recorder());
-    let place = Place { platform: platform.clone(), cluster, past: Mutex::new(past), room, memory };
+    let place = Place { platform: platform.clone(), other, past: Mutex::new(past), room, memory };
     let log = Log::open(options.log.as_deref()).map_err(|error| {
         let file = options.log.as_ref().map_or_else(String::new, |file| format!("--log {}: ", file.display()));
         miette!("{file}cannot write the log: {error}; name a file in an existing folder that this user may write")

@@ -61,22 +61,22 @@ fn of(topic: &'static str, verdict: Verdict, found: String) -> Finding {
 
 /// Checks the machine or the cluster, and the limits of memory.
 fn machine(options: &ServeOptions, store: &Path) -> Finding {
-    let (platform, cluster) = match machines(options, store) {
+    let (platform, other) = match machines(options, store) {
         Ok(machines) => machines,
         Err(error) => return of("machine", Verdict::Bad, error.to_string()),
     };
-    if cluster.is_none()
+    if other.is_none()
         && let Err(error) = check_cores(options, &platform)
     {
         return of("machine", Verdict::Bad, error.to_string());
     }
     if options.limit_memory
-        && cluster.is_none()
+        && other.is_none()
         && let Err(error) = check_memory_limits()
     {
         return of("machine", Verdict::Bad, error.to_string());
     }
-    let name = if cluster.is_some() { "Slurm" } else { "this machine" };
+    let name = other.map_or_else(|| "this machine".to_owned(), |other| other.name());
     of("machine", Verdict::Good, format!("{name}, {}", counted(platform.processors(), "processor")))
 }
 

@@ -3,6 +3,7 @@
 mod real;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -114,11 +115,45 @@ fn jobs_run_on_hosts_and_commands_are_in_no_command_line() {
         ("run --on slurm:a,slurm:/no/slurm.conf -- true", "--on slurm:/no/slurm.conf: there is no such file"),
         ("run --on slurm:a,slurm:b --domains d.toml -- true", "--domains needs a policy that starts the jobs"),
         ("run --on slurm:a,slurm:b --nodes 2 -- true", "--nodes and --pilots apply only to pilots"),
-        ("run --on ssh:a --pilots 2x1nodes,1h -- true", "--pilots applies only to --on slurm"),
+        ("run --on ssh:a --pilots 2x1nodes,1h -- true", "--pilots applies only to pilots of a batch system"),
     ] {
         let said = hosts.run(line);
         assert!(said.status != Some(0) && said.err.contains(part), "{said:?}");
     }
+}
+
+/// The service is killed while a job runs. The next service takes the job over.
+#[test]
+fn a_service_runs_jobs_on_hosts() {
+    let hosts = Hosts::new();
+    let serve = || {
+        let mut command = hosts.command("serve --on ssh:a*1,b*1 --store st --listen 127.0.0.1:0 --no-history");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().take(3);
+        let said: Vec<String> = lines.map(Result::unwrap).collect();
+        assert!(said[2].contains("it runs jobs on 2 hosts, 2 processors"), "{said:?}");
+        child
+    };
+    let ask = |line: &str| {
+        let output = hosts.command(line).env("MAKESPAN_STORE", hosts.sandbox.path("st")).output().unwrap();
+        let said = Said::new(line, &output);
+        assert_eq!(said.status, Some(0), "{said:?}");
+        said.out
+    };
+    let mut service = serve();
+    let count = ": {}; echo $MAKESPAN_NODES >>nodes; sleep 0.3";
+    ask(&format!("submit -- '{count}' ::: 1 2"));
+    ask("submit -- 'echo begun >>log; sleep 1; echo done >>log'");
+    until("the second job begins", || hosts.sandbox.path("log").exists());
+    service.kill().unwrap();
+    service.wait().unwrap();
+    let mut service = serve();
+    ask("wait 1 2");
+    assert_eq!(hosts.sandbox.read("log"), "begun\ndone\n");
+    let nodes = hosts.sandbox.read("nodes");
+    assert!(nodes.contains('a') && nodes.contains('b'), "{nodes}");
+    service.kill().unwrap();
+    service.wait().unwrap();
 }
 
 #[test]
