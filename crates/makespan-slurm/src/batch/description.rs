@@ -129,7 +129,7 @@ pub struct StateNames {
 const BUILT_IN: [(&str, &str); 3] =
     [("slurm", include_str!("slurm.toml")), ("sge", include_str!("sge.toml")), ("pbs", include_str!("pbs.toml"))];
 
-/// The names in braces that words may contain. Memory is that of one node, in bytes and in MiB.
+/// The names in braces that words may contain. `memory` (bytes) and `megabytes` (MiB) state the memory of one node.
 const PLACEHOLDERS: [&str; 11] =
     ["name", "cores", "nodes", "memory", "megabytes", "count", "seconds", "time", "log", "account", "partition"];
 

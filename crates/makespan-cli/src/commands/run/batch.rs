@@ -84,7 +84,7 @@ impl ClusterOfBatch {
         self.batch.name()
     }
 
-    /// Returns an error if the number of nodes in the plan differs from that of the pilots, or if a task of the plan takes
+    /// Returns an error if the plan and the pilots have different numbers of nodes, or if a task of the plan takes
     /// longer than the shortest pilot. For a task with a guessed run time, prints a note instead.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         let (planned, asked) = (instance.platform().node_count(), count(&self.pilots));

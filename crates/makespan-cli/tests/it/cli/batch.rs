@@ -31,7 +31,7 @@ exit 0"#;
 const QDEL: &str = r#"cd "$FAKE" || exit 1
 read -r process name <"$1.job"
 echo "qdel $1" >>calls
-kill -9 -- "-$process""#;
+kill -9 "-$process""#;
 
 /// Submits the tasks of a job array, and lists them.
 const QSUB_ARRAY: &str = r#"cd "$FAKE" || exit 1
