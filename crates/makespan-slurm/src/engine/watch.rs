@@ -18,7 +18,7 @@ const SELDOM: Duration = Duration::from_secs(5);
 /// If all lists of this time lack a job, the job has ended. For batch systems other than Slurm, with lists that contain no
 /// ended jobs. A list may lack a new job, or a job that is about to start.
 const ABSENCE: Duration = Duration::from_secs(30);
-/// The time that replaces [`ABSENCE`] if the pilot is expected to end.
+/// The time that replaces [`ABSENCE`] if the pilot is expected to end, or if one of its agents is silent.
 const SHORT_ABSENCE: Duration = Duration::from_secs(3);
 
 /// If a list command fails for this time, or prints only text that cannot be read, a message reports this.
@@ -190,6 +190,8 @@ impl JobList {
         for (&job, waits) in jobs {
             let limit = match batch.as_slurm() {
                 Some(_) => Duration::ZERO,
+                // An agent of the job gives no sign of life either.
+                None if nodes.iter().any(|place| place.job == job) => SHORT_ABSENCE,
                 None if ending.contains(&job) => SHORT_ABSENCE,
                 None => ABSENCE,
             };
