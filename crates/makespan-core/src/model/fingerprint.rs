@@ -70,6 +70,10 @@ pub fn instance_hash(instance: &Instance) -> String {
                 fields.text(&instance.short_name(task));
             }
             fields.task_without_name(instance, job, task);
+            if let Some(gang) = &instance.task(task).gang {
+                fields.text("gang");
+                fields.text(gang);
+            }
         }
     }
     fields.unavailable(instance);
