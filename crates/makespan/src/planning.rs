@@ -345,8 +345,8 @@ pub fn bounds_for<'a>(
     Ok(bounds)
 }
 
-/// Proves the standard bounds, one for each objective, with certificates. For bags on a tree, the result is only an
-/// upper bound on the throughput.
+/// Proves bounds with certificates: one for each standard objective and, if jobs have due dates or penalties, one for
+/// each other objective about them. For bags on a tree, the result is only an upper bound on the throughput.
 ///
 /// # Errors
 /// [`PlanError::Unproved`] if no bound can be proved for this kind of platform.
@@ -354,8 +354,22 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     if TreeProblem::is_meant(instance) {
         return bound_on_throughput(instance, &[]).map(|bound| vec![bound]);
     }
-    makespan_bounds::standard(instance).map_err(PlanError::Unproved)
+    let mut bounds = makespan_bounds::standard(instance).map_err(PlanError::Unproved)?;
+    for objective in of_data(instance) {
+        bounds.push(makespan_bounds::best(instance, objective).map_err(PlanError::Unproved)?);
+    }
+    Ok(bounds)
 }
+
+/// Returns the derived objectives and the objectives about penalties, if the instance has the due dates or penalties on
+/// which they depend.
+fn of_data(instance: &Instance) -> impl Iterator<Item = Objective> + '_ {
+    let all = Objective::DERIVED.into_iter().chain(Objective::PENALTIES);
+    all.filter(|objective| objective.is_meant_for(instance))
+}
+
+/// The fraction of the time of a thorough search that the standard bounds get if there are other bounds.
+const FIRST_OF_BOUNDS: f64 = 0.6;
 
 /// Proves the same bounds as [`bound`]. If a longer search may improve these bounds, a second search follows. The
 /// second search takes about ten times as long as the first search. It ends earlier if the time limit expires.
@@ -370,7 +384,13 @@ pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Resu
     let clock = time_limit.map_or(Clock::ENDLESS, until);
     let is_searched = Objective::standard(instance).any(|objective| complete::is_meant(instance, objective));
     let share = if is_searched { 0.5 } else { 1.0 };
-    let mut bounds = makespan_bounds::thorough(instance, &clock.part(share)).map_err(PlanError::Unproved)?;
+    let others = of_data(instance).count();
+    let first = if others == 0 { share } else { share * FIRST_OF_BOUNDS };
+    let mut bounds = makespan_bounds::thorough(instance, &clock.part(first)).map_err(PlanError::Unproved)?;
+    for (at, objective) in of_data(instance).enumerate() {
+        let part = clock.part(share / (others - at) as f64);
+        bounds.push(makespan_bounds::best_by(instance, objective, &part).map_err(PlanError::Unproved)?);
+    }
     let effort = if time_limit.is_some() { Effort::Timed(&clock) } else { Effort::Counted };
     complete::improve_bounds(instance, &mut bounds, effort);
     Ok(bounds)

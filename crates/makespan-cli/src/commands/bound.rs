@@ -52,7 +52,8 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
     let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
     let sign = if objective.is_maximised() { "<=" } else { ">=" };
     let unit = match objective {
-        Objective::Cost => "",
+        objective if objective.needs_penalties() => "",
+        Objective::Cost | Objective::TardyJobs | Objective::WeightedTardyJobs => "",
         Objective::Throughput => " weighted tasks a second",
         _ => " s",
     };

@@ -468,7 +468,7 @@ def _objective(name: Any) -> str:
 
 
 def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
-    """Proves bounds on the standard objectives, each with its certificate. ``thorough`` searches about ten times as long."""
+    """Proves bounds on the standard objectives, and on objectives about due dates and penalties if jobs state them. ``thorough`` searches about ten times as long."""
     _instance(instance)
     return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, bool(thorough))}
 

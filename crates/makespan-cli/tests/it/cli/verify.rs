@@ -133,6 +133,9 @@ fn tardiness_is_planned_stated_bounded_and_verified() {
     }
     sandbox.makespan("plan small.toml --objective total-penalty").refused(&["no job has a penalty"]);
     let bound = sandbox.makespan("bound due.toml").succeeds();
+    for line in ["maximum lateness >= 2 s\n", "total tardiness >= 2 s\n", "number of tardy jobs >= 1\n"] {
+        assert!(bound.contains(line), "{bound}");
+    }
     assert!(bound.contains("maximum tardiness >= 2 s\n  the jobs with deadlines up to 6 s alone"), "{bound}");
     let compared = sandbox.makespan("compare due.toml --algorithms list,gang").succeeds();
     assert!(compared.contains("max. tard.") && compared.contains("w. tard."), "{compared}");
