@@ -149,6 +149,9 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
             if objective.is_tardiness() {
                 bounds.extend(late::early(instance, objective, work, &clock.part(0.6)));
             }
+            if objective == Objective::TotalPenalty {
+                bounds.extend(jobs::constant::best(instance, &clock.part(0.3)));
+            }
             bounds.extend(jobs::best(instance, objective, clock));
             return Ok(best_of(objective, bounds));
         }

@@ -13,6 +13,7 @@
 //!
 //! Sources: see [`crate::cost`]. Unlike in [`crate::cost`], the jobs choose their ends.
 
+pub(crate) mod constant;
 mod flat;
 mod fluid;
 mod programme;
