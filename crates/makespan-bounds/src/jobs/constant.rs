@@ -31,7 +31,8 @@ pub(crate) fn best(instance: &Instance, clock: &Clock) -> Option<Bound> {
     let mut candidates = candidates(instance);
     candidates.sort_by_key(|candidate| candidate.at);
     let processors = f64::from(instance.processors().max(1));
-    let (mut load, mut instants) = (0.0, Vec::new());
+    let mut load = 0.0;
+    let mut instants: Vec<(Time, f64)> = Vec::new();
     for candidate in &candidates {
         load += candidate.work;
         let overload = load / processors - candidate.at.ticks() as f64;
