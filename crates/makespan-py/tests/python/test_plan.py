@@ -310,7 +310,7 @@ def test_objectives_about_due_dates_have_the_names_of_the_literature() -> None:
     jobs = [m.Job("a", time=4, deadline=30), m.Job("b", time=4, deadline=5, weight=2), m.Job("c", time=4, deadline=6)]
     instance = m.Instance(processors=1, jobs=jobs)
     early = m.Instance(processors=3, jobs=jobs)
-    for objective, value in [("max_lateness", 2), ("total_tardiness", 2)]:
+    for objective, value in [("max_lateness", 2), ("total_tardiness", 2), ("tardy_jobs", 1), ("weighted_tardy_jobs", 1)]:
         plan = m.plan(instance, f"optimise[objective={objective.replace('_', '-')},steps=100]")
         assert (plan.objective, plan.value, plan.gap) == (objective, value, 0), repr(plan)
         plan.verify()

@@ -117,7 +117,7 @@ fn tardiness_is_planned_stated_bounded_and_verified() {
         let said = sandbox.makespan("verify due.toml q.json");
         assert!(said.status == Some(1) && said.out.contains("is 1, but the placements have 2"), "{said:?}");
     }
-    for (spec, value) in [("max-lateness", 2), ("total-tardiness", 2)] {
+    for (spec, value) in [("max-lateness", 2), ("total-tardiness", 2), ("tardy-jobs", 1), ("weighted-tardy-jobs", 1)] {
         let plan = format!("plan due.toml --algorithm optimise[objective={spec},steps=200] --output p.json");
         sandbox.makespan(&plan).succeeds();
         let (file, name) = (sandbox.json("p.json"), spec.replace('-', "_"));
