@@ -365,7 +365,7 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
 /// which they depend.
 fn of_data(instance: &Instance) -> impl Iterator<Item = Objective> + '_ {
     let all = Objective::DERIVED.into_iter().chain(Objective::PENALTIES);
-    all.filter(|objective| objective.is_meant_for(instance))
+    all.filter(move |objective| objective.is_meant_for(instance))
 }
 
 /// The fraction of the time of a thorough search that the standard bounds get if there are other bounds.

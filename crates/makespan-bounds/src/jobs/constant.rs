@@ -77,12 +77,12 @@ fn best_price(instance: &Instance, at: Time, prices: &[f64], clock: &Clock) -> O
         let proof = JobPrices { instants: vec![from, at], prices: vec![price], shares: Vec::new(), scale: SCALE };
         Bound::proved_by(Objective::TotalPenalty, Proof::JobPrices(proof), instance).ok()
     };
-    let value = |bound: &Option<Bound>| bound.as_ref().map_or(i128::MIN, |bound| bound.value.integer());
+    let value = |bound: Option<Bound>| bound.map_or(i128::MIN, |bound| bound.value.integer());
     let (mut low, mut high) = (0, prices.len() - 1);
     while high - low > 2 && !clock.is_over() {
         let third = (high - low) / 3;
         let (one, other) = (low + third, high - third);
-        if value(&proved(one)) < value(&proved(other)) {
+        if value(proved(one)) < value(proved(other)) {
             low = one;
         } else {
             high = other;
