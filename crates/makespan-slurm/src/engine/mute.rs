@@ -83,7 +83,8 @@ impl Pilots {
             Some(line) => format!("`{}` in {}", line.trim(), log.display()),
             None => {
                 let test = self.options.batch.as_slurm().map_or("", |_| "; `makespan slurm doctor` tests this");
-                let cause = if seat.is_some_and(PilotSeat::is_unseen) {
+                // Slurm states if a pilot was cancelled, and other batch systems do not.
+                let cause = if test.is_empty() && seat.is_some_and(PilotSeat::is_unseen) {
                     "the pilot wrote no log: it was cancelled before it started, or its nodes do not share the folder \
                      of the run"
                 } else {
