@@ -16,7 +16,7 @@ from makespan._comparison import Comparison
 from makespan._errors import AlgorithmError, InputError
 from makespan._log import LOGGER
 from makespan._model import Instance, _instance
-from makespan._plan import Objective, Progress, _objective, algorithms as catalogue, plan
+from makespan._plan import Bound, Objective, Progress, _objective, algorithms as catalogue, plan
 from makespan._policy import Scheduler
 from makespan._resume import Key, Results, fingerprint, key
 
@@ -26,6 +26,7 @@ def compare(
     algorithms: Iterable[str | Scheduler] | str | Scheduler | None = None,
     *,
     objective: Objective | None = None,
+    thorough: bool = False,
     seed: int = 1,
     threads: int | None = 1,
     progress: Progress | None = None,
@@ -45,6 +46,8 @@ def compare(
         algorithms: Specs such as ``"demt[shuffles=5]"``, and :class:`Scheduler` objects.
         objective: The only objective of the table. Algorithms with a parameter ``objective``, such as ``optimise``, minimise
             it, unless their spec states an objective. Without this argument, the table has all objectives.
+        thorough: True to search about ten times as long for bounds, as :func:`bound` does. On small instances, many gaps are
+            then zero.
         threads: The number of plans that are made at the same time. None is the number of cores. With more than one thread,
             the column ``seconds`` and searches with a time limit depend on the other plans. Your own schedulers run one
             after the other, after the algorithms of the catalogue.
@@ -67,7 +70,7 @@ def compare(
     wanted = None if objective is None else _objective(objective).replace("-", "_").replace(" ", "_")
     count = os.cpu_count() or 1 if threads is None else _check.whole(threads, "threads", 1, 1024)
     _check.function(progress, "progress")
-    study = _Study(named, algorithms, wanted, _check.seed(seed), Results(resume))
+    study = _Study(named, algorithms, wanted, bool(thorough), _check.seed(seed), Results(resume))
     try:
         interrupted = study.run(count, progress)
         return Comparison(study.rows(), wanted, interrupted)
@@ -107,10 +110,12 @@ class _Study:
         named: dict[str, Instance],
         algorithms: list[str | Scheduler] | None,
         objective: str | None,
+        is_thorough: bool,
         seed: int,
         results: Results,
     ) -> None:
         self.results = results
+        self._is_thorough = is_thorough
         self._objective = objective
         self._seed = seed
         self._are_named = algorithms is not None
@@ -120,7 +125,8 @@ class _Study:
         for at, (name, instance) in enumerate(named.items()):
             # Only a file needs keys that are valid in other processes.
             mark = fingerprint(instance) if results.is_kept else str(at)
-            bounds = _Task(name, instance, None, ("", mark, 0, "bounds", objective))
+            kind = "thorough bounds" if is_thorough else "bounds"
+            bounds = _Task(name, instance, None, key(mark, 0, kind, objective))
             chosen = algorithms or _native.compared(instance._native)
             self._tasks.append([bounds, *(_Task(name, instance, one, key(mark, seed, one, objective)) for one in chosen)])
 
@@ -177,12 +183,16 @@ class _Study:
         native = task.instance._native
         bounds: list[_native.Bound] = []
         try:
-            bounds += _native.bound(native, False)
+            bounds += _native.bound(native, self._is_thorough)
             if all(bound.objective == "fair_throughput" for bound in bounds):
                 # Bags on trees have two kinds of plans: rates and schedules.
                 bounds += _native.bounds_of_plans(native, [])
         except AlgorithmError as error:
             LOGGER.info("instance %s: not all bounds were proved: %s", task.name, error)
+        return self._values(bounds)
+
+    def _values(self, bounds: Iterable[_native.Bound | Bound]) -> dict[str, float]:
+        """Returns the values of the bounds that hold for all schedules, by objective."""
         chosen = [bound for bound in bounds if bound.makespan_at_most is None]
         return {bound.objective: bound.value for bound in chosen if self._objective in (None, bound.objective)}
 
@@ -205,20 +215,29 @@ class _Study:
         if self._objective is not None and not values:
             raise InputError(f"{made.algorithm} has no value for {self._objective} on instance {task.name}; name another objective", field="objective")
         LOGGER.info("instance %s, %s: %s", task.name, made.algorithm, values)
-        return {"algorithm": made.algorithm, "values": values, "seconds": made.seconds}
+        bounds = self._values(made.bounds.values())
+        return {"algorithm": made.algorithm, "values": values, "bounds": bounds, "seconds": made.seconds}
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns a row for each plan, in the order of the instances and of the algorithms."""
         rows = []
         for bounds, *plans in self._tasks:
-            for task in plans:
-                made = self.results.get(task.key)
-                if made is None or "left_out" in made:
-                    continue
-                if self.results.get(bounds.key) is None:
-                    self._do(bounds, None)
-                rows.append(_row(task, made, self.results.get(bounds.key) or {}))
+            found = [(task, made) for task in plans if (made := self.results.get(task.key)) and "left_out" not in made]
+            if found and self.results.get(bounds.key) is None:
+                self._do(bounds, None)
+            best = _best([self.results.get(bounds.key) or {}, *(made["bounds"] for _, made in found)])
+            rows += [_row(task, made, best) for task, made in found]
         return rows
+
+
+def _best(bounds: list[dict[str, float]]) -> dict[str, float]:
+    """Returns the best bound on each objective. An algorithm may prove a better bound than the other ones."""
+    best: dict[str, float] = {}
+    for one in bounds:
+        for objective, value in one.items():
+            choose = min if objective == "fair_throughput" else max
+            best[objective] = choose(value, best.get(objective, value))
+    return best
 
 
 def _row(task: _Task, made: dict[str, Any], bounds: dict[str, float]) -> dict[str, Any]:

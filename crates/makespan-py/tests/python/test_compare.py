@@ -61,6 +61,17 @@ def test_rows_have_bounds_ratios_and_gaps() -> None:
         m.compare(drawn(1), SPECS, objective="max_lateness")
 
 
+def test_bounds_are_the_best_ones() -> None:
+    instance = m.Instance(processors=2, jobs=[m.Job(name, time=time) for name, time in zip("abcde", (3, 3, 2, 2, 2), strict=True)])
+    plain, thorough = (m.compare(instance, "list", objective="weighted_completion", thorough=each) for each in (False, True))
+    assert thorough["weighted_completion_bound"] >= plain["weighted_completion_bound"]
+    assert thorough["weighted_completion_bound"] == [m.bound(instance, thorough=True)["weighted_completion"].value]
+    # `optimise` proves bounds of its own, which hold for all plans of the instance.
+    several = m.compare(drawn(1), ["list", "optimise[steps=300,searches=1]"], objective="weighted_completion")
+    assert len(set(several["weighted_completion_bound"])) == 1
+    assert several["weighted_completion_bound"] >= m.compare(drawn(1), "list")["weighted_completion_bound"]
+
+
 def test_an_objective_reaches_the_search() -> None:
     for spec in ("optimise", "optimise[steps=50,searches=1]"):
         assert "objective=makespan" in m.compare(drawn(1), spec, objective="makespan")["algorithm"][0]
