@@ -34,6 +34,8 @@ const FIRST: f64 = 0.3;
 /// Maximum time to find a first schedule, even if the time limit of planning is long. The first schedule need not be
 /// good, because the complete search improves it.
 const LONGEST_FIRST: Duration = Duration::from_secs(1);
+/// Maximum time for each task to find a first schedule. For few tasks, the complete search soon proves a plan optimal.
+const FIRST_OF_TASK: Duration = Duration::from_millis(10);
 /// If searches for other objectives follow, the fraction of the remaining time (or conflicts) that the search for one
 /// objective may use.
 const PART: f64 = 0.7;
@@ -161,7 +163,10 @@ fn first_schedule(
     context: &mut Context,
 ) -> Option<Schedule> {
     let budget = match time {
-        Some(time) => format!("time-limit={:.6}", time.min(LONGEST_FIRST).as_secs_f64()),
+        Some(time) => {
+            let longest = LONGEST_FIRST.as_secs_f64().min(FIRST_OF_TASK.as_secs_f64() * instance.tasks() as f64);
+            format!("time-limit={:.6}", time.as_secs_f64().min(longest))
+        }
         None => format!("steps={}", (STEPS_TIMES_TASKS / instance.tasks().max(1)).max(1)),
     };
     let name = objective.name().replace('_', "-");
