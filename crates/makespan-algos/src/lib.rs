@@ -45,4 +45,4 @@ pub mod slurm;
 mod speeds;
 
 pub use catalogue::{Entry, SpecError, catalogue, scheduler};
-pub use plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
+pub use plan::{Context, Front, FrontPoint, Guarantee, Incumbent, IncumbentState, Plan, ScheduleError, Scheduler};

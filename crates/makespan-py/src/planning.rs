@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use makespan::{PlanError, Planned, Planner, Stop, Time, catalogue};
+use makespan::{Incumbent, IncumbentState, PlanError, Planned, Planner, Stop, Time, Value, catalogue};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bounds::Proven;
-use crate::convert::objective;
+use crate::convert::{figure, objective};
 use crate::errors;
 use crate::instance::Instance;
 use crate::plan::Plan;
@@ -66,11 +66,20 @@ pub fn plan(
     let stated = wishes.time_limit.as_deref().and_then(|text| Time::parse(text).ok()).map(Time::seconds);
     let limit = stated.or(scheduler.time_limit().map(|limit: Duration| limit.as_secs_f64()));
     let begin = Instant::now();
-    let done = move || (begin.elapsed().as_secs_f64(), limit);
+    // A front or a strategy has no single best value.
+    let goal = if let [one] = makespan::minimised(&spec) { Some(*one) } else { None };
+    let incumbent = goal.map(Incumbent::of).unwrap_or_default();
+    let watched = incumbent.clone();
+    let done = move || {
+        let IncumbentState { value, bound } = watched.state();
+        let shown = |value: &Value| goal.map(|goal| figure(goal, value));
+        let value = value.and_then(|value| shown(&value.into()));
+        vec![Some(begin.elapsed().as_secs_f64()), limit, value, bound.as_ref().and_then(shown)]
+    };
     let core = Arc::clone(&instance.core);
     let (seed, prove, threads) = (wishes.seed, wishes.prove, wishes.threads);
     let (planned, stopped) = watch.wait(py, Some(&done), move || {
-        let planner = Planner::new().algorithm(spec).seed(seed).stop(&stop);
+        let planner = Planner::new().algorithm(spec).seed(seed).stop(&stop).incumbent(&incumbent);
         let planner = match threads {
             Some(threads) => planner.threads(threads),
             None => planner,

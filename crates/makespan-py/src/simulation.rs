@@ -156,7 +156,7 @@ pub fn simulate(
     }
     let (ended, tasks) = (Arc::new(AtomicUsize::new(0)), log.instance.tasks() as f64 * specs.len() as f64);
     let counted = Arc::clone(&ended);
-    let done = move || (counted.load(Ordering::Relaxed) as f64, Some(tasks));
+    let done = move || vec![Some(counted.load(Ordering::Relaxed) as f64), Some(tasks)];
     let (instance, actual, seed) = (Arc::clone(&log.instance), Arc::clone(&log.actual), rules.seed);
     let watch = Watch { stop, is_anytime: false, limit: None, progress };
     let (made, _) = watch.wait(py, Some(&done), move || {

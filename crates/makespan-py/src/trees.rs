@@ -193,7 +193,7 @@ pub fn simulate_tree(
     let options = rules.options(py, &instance.core, &problem)?;
     let (ended, count) = (Arc::new(AtomicUsize::new(0)), heuristics.len() as f64);
     let counted = Arc::clone(&ended);
-    let done = move || (counted.load(Ordering::Relaxed) as f64, Some(count));
+    let done = move || vec![Some(counted.load(Ordering::Relaxed) as f64), Some(count)];
     let watch = Watch { stop: Stop::default(), is_anytime: false, limit: None, progress };
     let (made, _) = watch.wait(py, Some(&done), move || {
         let scene = Arc::new(TreeScene::of(&problem)?);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use makespan::Stop;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// Time between two checks for signals and progress.
 const TICK: Duration = Duration::from_millis(50);
@@ -23,15 +24,15 @@ pub struct Watch<'a, 'py> {
     pub is_anytime: bool,
     /// Time after which the work is stopped.
     pub limit: Option<Duration>,
-    /// A function that receives the amount of completed work and the total amount.
+    /// A function that receives the progress.
     pub progress: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Watch<'_, '_> {
     /// Runs `work` in a separate thread. Returns the result of `work`, and true if Ctrl-C ended `work`.
     ///
-    /// `done` returns the amount of completed work and, if known, the total amount. Without `done`, progress is the
-    /// elapsed time in seconds.
+    /// `done` returns the arguments of `progress`, such as the amount of completed work and, if known, the total amount.
+    /// Without `done`, progress is the elapsed time in seconds.
     ///
     /// The first Ctrl-C asks the work to end with its best result so far. The second Ctrl-C raises `KeyboardInterrupt`.
     /// Other exceptions of signal handlers and of `progress` are raised immediately. After any of these exceptions, the
@@ -39,7 +40,7 @@ impl Watch<'_, '_> {
     pub fn wait<T: Send + 'static>(
         self,
         py: Python<'_>,
-        done: Option<&dyn Fn() -> (f64, Option<f64>)>,
+        done: Option<&dyn Fn() -> Vec<Option<f64>>>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> PyResult<(T, bool)> {
         let (sender, mut receiver) = channel();
@@ -76,8 +77,8 @@ impl Watch<'_, '_> {
                 self.stop.request();
             }
             if let Some(progress) = self.progress {
-                let so_far = done.map_or_else(|| (begin.elapsed().as_secs_f64(), None), |done| done());
-                if let Err(error) = progress.call1(so_far) {
+                let so_far = done.map_or_else(|| vec![Some(begin.elapsed().as_secs_f64()), None], |done| done());
+                if let Err(error) = PyTuple::new(py, so_far).and_then(|arguments| progress.call1(arguments)) {
                     self.stop.request();
                     return Err(error);
                 }

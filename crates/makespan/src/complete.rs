@@ -132,15 +132,19 @@ pub(crate) fn is_meant(instance: &Instance, objective: Objective) -> bool {
 
 /// Uses up to the fraction `FIRST` of the remaining time to find a first schedule for one objective. Then runs the
 /// complete search until the clock expires. Returns `None` if no first schedule is found.
-pub(crate) fn first(instance: &Instance, goal: Objective, seed: u64, stop: &Stop, clock: &Clock) -> Option<First> {
+pub(crate) fn first(instance: &Instance, goal: Objective, caller: &Context, clock: &Clock) -> Option<First> {
     let time = clock.left()?.mul_f64(FIRST);
-    let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
+    let Context { seed, stop, incumbent, .. } = caller.clone();
+    let mut context = Context { stop, incumbent: incumbent.clone(), ..Context::with_seed(seed) };
     let mut schedule = first_schedule(instance, goal, Some(time), &mut context)?;
     let (own, mut bounds): (Vec<Bound>, Vec<Bound>) = context.bounds.into_iter().partition(|bound| is_on(goal, bound));
     let best = own.into_iter().max_by(|one, other| one.value.cmp(&other.value));
+    incumbent.found(goal, goal.value(instance, &schedule) as f64);
     let work = CompleteWork { clock, conflicts: u64::MAX };
     let (best, unproved) = search(instance, goal, &mut schedule, best, work);
     let is_optimal = best.as_ref().is_some_and(|best| best.value >= goal.value(instance, &schedule).into());
+    incumbent.found(goal, goal.value(instance, &schedule) as f64);
+    best.iter().for_each(|bound| incumbent.proved(bound));
     bounds.extend(best);
     Some(First { schedule, bounds, remarks: context.remarks, is_optimal, is_promising: clock.is_over(), unproved })
 }

@@ -30,7 +30,9 @@ mod unknown;
 mod wishes;
 
 pub use makespan_algos::catalogue::{resolved, spec_title, split_specs};
-pub use makespan_algos::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
+pub use makespan_algos::{
+    Context, Front, FrontPoint, Guarantee, Incumbent, IncumbentState, Plan, ScheduleError, Scheduler,
+};
 pub use makespan_algos::{Entry, SpecError, catalogue, estimate, policy};
 pub use makespan_bounds::tree::{NodePart, Upgrade, upgrades};
 pub use makespan_core::tree::{self, SteadyState};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use makespan_algos::catalogue::resolved;
-use makespan_algos::{Context, Plan, ScheduleError, Scheduler};
+use makespan_algos::{Context, Incumbent, Plan, ScheduleError, Scheduler};
 use makespan_bounds::Clock;
 use makespan_core::tree::{RatesError, TreeProblem};
 use makespan_core::{Instance, Objective, Schedule, Stop, Unsupported, Violation, validate};
@@ -157,6 +157,12 @@ impl Planner {
         Self { context: Context { stop: stop.clone(), ..self.context }, ..self }
     }
 
+    /// Sets the object by which another thread can read the best value and the best bound while the algorithm searches.
+    #[must_use]
+    pub fn incumbent(self, incumbent: &Incumbent) -> Self {
+        Self { context: Context { incumbent: incumbent.clone(), ..self.context }, ..self }
+    }
+
     /// Sets the time that was already spent before planning. The time limit of the algorithm includes this time.
     #[must_use]
     pub fn spent(self, spent: Duration) -> Self {
@@ -187,7 +193,7 @@ impl Planner {
         let clock = left.map_or(Clock::ENDLESS, |left| Clock::until(begin + left, &stop));
         let shares = Shares::of(instance, left);
         let before = clock.part(shares.before);
-        let mut first = goal.and_then(|goal| complete::first(instance, goal, self.context.seed, &stop, &before));
+        let mut first = goal.and_then(|goal| complete::first(instance, goal, &self.context, &before));
         let unproved = first.as_mut().and_then(|first| first.unproved.take());
         let mut planned = match first {
             Some(first) if first.is_optimal => Planned {

@@ -1,9 +1,11 @@
 //! Schedulers and their plans, including the bounds that they prove.
 
 mod front;
+mod incumbent;
 mod scheduler;
 
 pub use front::{Front, FrontPoint};
+pub use incumbent::{Incumbent, IncumbentState};
 pub use scheduler::{Context, Guarantee, ScheduleError, Scheduler};
 
 use makespan_core::tree::SteadyState;

@@ -134,6 +134,8 @@ pub struct Context {
     /// A request to stop, for example by Ctrl-C. When it is set, a scheduler that searches returns the best plan
     /// found.
     pub stop: Stop,
+    /// Receives the best value and the best bound while the scheduler searches.
+    pub incumbent: Incumbent,
     /// Bounds that the scheduler proved during planning. The caller need not prove them again.
     pub bounds: Vec<Bound>,
     /// The proven bound on the makespan to which [`Scheduler::makespan_at_most`] is relative. If this field is `None`,

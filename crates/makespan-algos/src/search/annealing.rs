@@ -12,6 +12,12 @@ pub(crate) trait Neighbourhood {
     /// Returns whether the best solution is proved to be optimal.
     fn is_optimal(&self) -> bool;
 
+    /// Returns the value of the best solution in the unit of the objective. Returns `None` if the search minimises another
+    /// quantity.
+    fn best_value(&self) -> Option<f64> {
+        None
+    }
+
     /// Tries one or several changes of the current solution. `done` is the completed part of the course, from 0 to 1.
     /// The temperature falls with `done`.
     fn step(&mut self, done: f64);
@@ -29,6 +35,7 @@ pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut SearchCourse)
             return;
         }
         search.step(done);
+        course.report(|| search.best_value());
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use makespan_core::Stop;
+use makespan_core::{Objective, Stop};
+
+use crate::plan::Incumbent;
 
 /// The limit on the work of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,9 @@ const AT_LEAST: f64 = 0.25;
 /// Default number of searches if the budget is a number of steps. A constant, so that a seed gives the same plan on all
 /// machines.
 const SEARCHES: u32 = 2;
+
+/// Number of steps of a search between two reports of its best value.
+const REPORTED: u64 = 16;
 
 impl Budget {
     /// Returns the default number of independent searches on this number of threads: one search for each thread within a
@@ -55,6 +60,8 @@ pub(crate) struct SearchCourse {
     stop: Stop,
     limit: Limit,
     steps: u64,
+    /// Receives the best values, and the objective of these values.
+    watched: Option<(Incumbent, Objective)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,12 +78,26 @@ impl SearchCourse {
             stop: stop.clone(),
             limit: Limit::Time { begin, length: end.saturating_duration_since(begin) },
             steps: 0,
+            watched: None,
         }
     }
 
     /// Returns a course of `steps` steps.
     pub(crate) fn of(steps: u64, stop: &Stop) -> Self {
-        Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0 }
+        Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0, watched: None }
+    }
+
+    /// Reports the best values of the search to `incumbent`, as values of `objective`.
+    pub(crate) fn watched(self, incumbent: &Incumbent, objective: Objective) -> Self {
+        let watched = incumbent.records(objective).then(|| (incumbent.clone(), objective));
+        Self { watched, ..self }
+    }
+
+    /// Reports the best value after every [`REPORTED`] steps, if the search is watched.
+    pub(crate) fn report(&self, best: impl FnOnce() -> Option<f64>) {
+        if let Some((incumbent, objective)) = self.watched.as_ref().filter(|_| self.steps % REPORTED == 1) {
+            best().into_iter().for_each(|value| incumbent.found(*objective, value));
+        }
     }
 
     /// Returns whether the caller may do additional work without using up the budget. Such work is possible if the

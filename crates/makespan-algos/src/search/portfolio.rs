@@ -11,6 +11,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Budget, SearchCourse};
+use crate::plan::Incumbent;
 
 /// Independent searches with equal budgets.
 #[derive(Clone, Debug)]
@@ -22,6 +23,7 @@ pub(crate) struct Portfolio {
     pub(crate) threads: u32,
     pub(crate) seed: u64,
     pub(crate) stop: Stop,
+    pub(crate) incumbent: Incumbent,
     /// The instant at which a time budget begins.
     pub(crate) begin: Instant,
 }

@@ -30,7 +30,7 @@ from makespan._errors import (
 from makespan._model import Amount, Graph, Instance, Job, Node, Platform, Tasks, Time, amdahl, downey, power, read
 from makespan._native import VERSION as __version__
 from makespan._native import FORMATS, Cancel, Event, Processors, Running, Start, Task, View, Wake
-from makespan._plan import Bound, Chart, Plan, algorithms, bound, plan, verify
+from makespan._plan import Bound, Chart, Plan, SearchState, algorithms, bound, plan, verify
 from makespan._policy import Decision, Placement, Policy, Scheduler
 from makespan._simulate import Log, Simulation, Simulations, policies, read_log, simulate
 from makespan._table import Rows, Table
@@ -71,6 +71,7 @@ __all__ = [
     "RunError",
     "Running",
     "Scheduler",
+    "SearchState",
     "Simulation",
     "Simulations",
     "Start",

@@ -83,7 +83,7 @@ def text(value: Any, name: str, example: str) -> str:
 def function(value: Any, name: str) -> Any:
     """Checks that the value is callable or None, and returns it."""
     if value is not None and not callable(value):
-        raise InputError(f"{shown(value)} cannot be called; give a function of two arguments, the completed and the total amount", field=name)
+        raise InputError(f"{shown(value)} cannot be called; give a function that receives the progress", field=name)
     return value
 
 

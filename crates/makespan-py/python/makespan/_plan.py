@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Literal, TypeAlias, Union, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from makespan import _check, _native
 from makespan._errors import AlgorithmError, InputError, VerificationError
@@ -18,8 +18,27 @@ from makespan._table import Rows, Table
 Progress = Callable[[float, float], object]
 """A function that is called about twenty times a second with the amount of completed work and the total amount."""
 
-SearchProgress = Callable[[float, Union[float, None]], object]
-"""A function that is called about twenty times a second with the elapsed seconds and the time limit (None without a limit)."""
+
+class SearchState(NamedTuple):
+    """The state of a running search."""
+
+    #: Elapsed time in seconds.
+    seconds: float
+    #: Time limit in seconds. None means that there is none.
+    time_limit: float | None
+    #: The best value of the minimised objective so far. None if the search has not reported a value.
+    value: float | None
+    #: The best proven bound on the minimised objective so far. None if there is none.
+    bound: float | None
+
+    @property
+    def gap(self) -> float | None:
+        """The value divided by the bound, minus 1. None if one of them is missing, or if the bound is not positive."""
+        return None if self.value is None or self.bound is None or self.bound <= 0 else self.value / self.bound - 1
+
+
+SearchProgress = Callable[[SearchState], object]
+"""A function that is called about twenty times a second with the state of the search."""
 
 Objective: TypeAlias = Literal[
     "makespan",
@@ -416,7 +435,9 @@ def plan(
         threads: The maximum number of threads. The default is the number of cores. With a number of steps, the plan does not
             depend on the number of threads.
         prove: True to prove bounds.
-        progress: A function that is called with the elapsed seconds and the time limit (None if there is no limit).
+        progress: A function that is called about twenty times a second with a :class:`SearchState`: the elapsed seconds, the
+            time limit, and the best value and bound so far. A search for one objective reports its values. For weighted
+            completion and mean flow of independent jobs, it reports only the values before and after its main part.
 
     >>> import makespan as m
     >>> instance = m.Instance(platform=m.Platform(processors=4), jobs=[m.Job("a", time=[4, 2.2, 1.6]), m.Job("b", time=3)])
@@ -446,7 +467,9 @@ def plan(
         "threads": None if threads is None else _check.whole(threads, "threads", 1, 1024),
         "prove": bool(prove),
     }
-    made = _native.plan(instance._native, wishes, _check.function(progress, "progress"))
+    _check.function(progress, "progress")
+    report = None if progress is None else lambda *state: progress(SearchState(*state))
+    made = _native.plan(instance._native, wishes, report)
     return _logged(Plan(made, objective and objective.replace("-", "_").replace(" ", "_")))
 
 

@@ -197,7 +197,7 @@ def test_any_file_is_read_for_a_number_of_processors(tmp_path: Path) -> None:
 
 def test_progress_without_an_end_has_none() -> None:
     told: list[float | None] = []
-    m.plan(m.generate.moldable(jobs=3000, processors=64), "demt[shuffles=200]", progress=lambda done, total: told.append(total))
+    m.plan(m.generate.moldable(jobs=3000, processors=64), "demt[shuffles=200]", progress=lambda state: told.append(state.time_limit))
     assert told and set(told) == {None}
 
 

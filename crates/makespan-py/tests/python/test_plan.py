@@ -155,22 +155,37 @@ def test_other_threads_go_on_meanwhile() -> None:
 
 
 def test_progress_is_told_and_its_errors_are_raised() -> None:
-    told: list[tuple[float, float | None]] = []
-    m.plan(drawn(60), time_limit=1, progress=lambda done, total: told.append((done, total)))
-    assert told and told == sorted(told) and all(total == 1 for _, total in told)
+    told: list[m.SearchState] = []
+    m.plan(drawn(60), time_limit=1, progress=told.append)
+    assert told and told == sorted(told, key=lambda state: state.seconds)
+    assert all(state.time_limit == 1 for state in told)
 
-    def fail(done: float, total: float | None) -> None:
+    def fail(state: m.SearchState) -> None:
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
         m.plan(drawn(60), time_limit=60, progress=fail)
 
 
+@pytest.mark.parametrize(("family", "options"), [("mixed", {"jobs": 40, "processors": 8}), ("layers", {"tasks": 80}), ("j60", {}), ("u_c_hihi", {})])
+def test_a_search_reports_its_best_value_and_bound(family: str, options: dict[str, Any]) -> None:
+    told: list[m.SearchState] = []
+    [instance] = m.generate.family(family, 1, **options).values()
+    plan = m.plan(instance, objective="makespan", time_limit=0.8, progress=told.append)
+    values = [state.value for state in told if state.value is not None]
+    bounds = [state.bound for state in told if state.bound is not None]
+    assert values and bounds, "the search reports both before its end"
+    assert values == sorted(values, reverse=True) and bounds == sorted(bounds)
+    # Reports are floats, and a value has at most nine decimals.
+    assert plan.makespan <= values[-1] + 1e-6 and bounds[-1] <= plan.bounds["makespan"].value + 1e-6
+    assert all(state.gap is None or state.gap >= -1e-9 for state in told)
+
+
 def test_tqdm_shows_progress() -> None:
     tqdm = pytest.importorskip("tqdm")
     shown = io.StringIO()
     with tqdm.tqdm(total=0.6, file=shown) as bar:
-        m.plan(drawn(60), time_limit=0.6, progress=lambda done, total: bar.update(done - bar.n))
+        m.plan(drawn(60), time_limit=0.6, progress=lambda state: bar.update(state.seconds - bar.n))
         assert 0.2 < bar.n
     assert "%" in shown.getvalue()
 

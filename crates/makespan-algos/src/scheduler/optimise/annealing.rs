@@ -324,6 +324,11 @@ impl Neighbourhood for Annealing<'_> {
         self.goal.is_best(self.best.rank, self.best.makespan, self.floor)
     }
 
+    /// Only the makespan is a value of the objective. The ranks of other objectives are relative.
+    fn best_value(&self) -> Option<f64> {
+        (self.best.makespan < i64::MAX).then_some(self.best.makespan as f64)
+    }
+
     fn is_over(&self, done: f64) -> bool {
         self.comes_back && done >= PATIENCE && !self.keeps_limit()
     }

@@ -229,7 +229,8 @@ impl Run<'_> {
             let (times, floor) = (times.max(1.0), self.floor as f64);
             let mut search = Shortening { chains, random, floor, times, restarts, number: 0.0 };
             let steps = |steps: u64| (steps as f64 * share) as u64;
-            anneal(&mut search, &mut self.portfolio.course(share * (1.0 - RESERVE), steps));
+            let course = self.portfolio.course(share * (1.0 - RESERVE), steps);
+            anneal(&mut search, &mut course.watched(&self.portfolio.incumbent, Objective::Makespan));
             let mut loads = Loads::new(problem, search.chains.into_best());
             Descent::improve(problem, &mut loads, DESCENT);
             loads.into_mapping()
@@ -254,6 +255,10 @@ struct Shortening<'a> {
 impl Neighbourhood for Shortening<'_> {
     fn is_optimal(&self) -> bool {
         self.chains.best() <= self.floor
+    }
+
+    fn best_value(&self) -> Option<f64> {
+        Some(self.chains.best())
     }
 
     fn step(&mut self, done: f64) {

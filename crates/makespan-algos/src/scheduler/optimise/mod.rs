@@ -327,7 +327,15 @@ impl Optimise {
     fn portfolio(&self, begin: Instant, context: &Context) -> Portfolio {
         let threads = context.threads();
         let searches = self.searches.unwrap_or_else(|| self.budget.searches(threads)).max(1);
-        Portfolio { budget: self.budget, searches, threads, seed: context.seed, stop: context.stop.clone(), begin }
+        Portfolio {
+            budget: self.budget,
+            searches,
+            threads,
+            seed: context.seed,
+            stop: context.stop.clone(),
+            incumbent: context.incumbent.clone(),
+            begin,
+        }
     }
 
     /// Returns the cheapest schedule that meets the deadlines or the limit.

@@ -131,6 +131,10 @@ impl<S: PlanSearch> Run<'_, S> {
         let length = (until - from) * (1.0 - RESERVE);
         let found = self.portfolio.each(|index| {
             let mut course = self.portfolio.course(from + length, |steps| (steps as f64 * length) as u64 + 1);
+            // With a limit, or if the objective is a mean, the search minimises another quantity.
+            if limit.is_none() && !objective.is_mean() {
+                course = course.watched(&self.portfolio.incumbent, objective);
+            }
             self.search.search(aim, known, self.portfolio.random(index), &mut course)
         });
         let best = found.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));

@@ -24,7 +24,9 @@ pub(super) fn prove(
     let all: Vec<Objective> = told.chain(looked_for.iter().copied()).collect();
     let each = PROOFS / all.len() as f64;
     let of = |(at, &objective): (usize, &Objective)| {
-        best_by(instance, objective, &portfolio.clock(each * (at + 1) as f64)).ok()
+        let bound = best_by(instance, objective, &portfolio.clock(each * (at + 1) as f64)).ok();
+        bound.iter().for_each(|bound| portfolio.incumbent.proved(bound));
+        bound
     };
     all.iter().enumerate().filter_map(of).collect()
 }

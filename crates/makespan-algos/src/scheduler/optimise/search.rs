@@ -102,6 +102,7 @@ impl<'a> OptimiseRun<'a> {
         } else {
             makespan_bounds::counted_by(instance, &clock)
         };
+        context.incumbent.proved(&shortest);
         let mut bounds = vec![shortest.clone()];
         if context.prove && optimise.budget.time().is_some() {
             bounds.extend(told(instance, optimise, &optimise.portfolio(begin, context).clock(TOLD)));
@@ -137,6 +138,7 @@ impl<'a> OptimiseRun<'a> {
         let known = |bound: &Bound| bound.objective == objective;
         if objective.is_tardiness() && !self.bounds.borrow().iter().any(known) {
             let bound = makespan_bounds::best_by(self.instance, objective, &self.portfolio.clock(TARDINESS)).ok();
+            bound.iter().for_each(|bound| self.portfolio.incumbent.proved(bound));
             self.bounds.borrow_mut().extend(bound);
         }
     }
@@ -167,6 +169,7 @@ impl<'a> OptimiseRun<'a> {
             (priced.join().unwrap_or_else(|panic| resume_unwind(panic)), plans)
         });
         let (bound, priced) = priced.unzip();
+        bound.iter().flatten().for_each(|bound| self.portfolio.incumbent.proved(bound));
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
         let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
         // Copy no schedule and evaluate each only once, because a schedule may have a million placements.
@@ -175,6 +178,9 @@ impl<'a> OptimiseRun<'a> {
         let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(left);
         let ranked = starts.map(|schedule| (rank(&schedule), schedule));
         let (least, mut best) = ranked.min_by_key(|(rank, _)| *rank).unwrap_or_default();
+        if task.limit.is_none() && !best.placements().is_empty() {
+            self.portfolio.incumbent.found(task.objective, least.1 as f64);
+        }
         if !instance.jobs().is_empty() {
             let searched = self.search_from(task, &best, priced.as_deref());
             if let Some(found) = searched.filter(|found| rank(found) <= least) {
@@ -259,7 +265,11 @@ impl<'a> OptimiseRun<'a> {
         let each = SharedSearchData { instance, choices, wholes, floor, of_tardiness, task, first, priced };
         let found = portfolio.each(|index| {
             let fits = task.course(portfolio, FITS, STEPS_A_FIT);
-            each.search(index, portfolio.random(index), fits, task.course(portfolio, 1.0 - RESERVE, 1))
+            let mut course = task.course(portfolio, 1.0 - RESERVE, 1);
+            if task.objective == Objective::Makespan && task.limit.is_none() {
+                course = course.watched(&portfolio.incumbent, task.objective);
+            }
+            each.search(index, portfolio.random(index), fits, course)
         });
         let best = found.into_iter().min_by(|a, b| a.rank.total_cmp(&b.rank));
         best.map_or_else(|| first.clone(), |best| start::schedule(self.instance, &self.choices, &best.solution))

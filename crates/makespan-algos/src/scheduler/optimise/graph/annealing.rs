@@ -111,6 +111,10 @@ impl Neighbourhood for Annealing<'_> {
         self.best.0 <= self.floor
     }
 
+    fn best_value(&self) -> Option<f64> {
+        Some(self.best.0)
+    }
+
     fn step(&mut self, done: f64) {
         self.change(self.cooling.at(done));
     }

@@ -183,7 +183,8 @@ impl Proved {
         let each = SearchData { problem, objective, weights, limit, known, floor };
         let found = portfolio.each(|index| {
             let lists = course(portfolio, aim, LISTS, STEPS_A_LIST);
-            each.search(index, portfolio.random(index), lists, course(portfolio, aim, 1.0 - RESERVE, 1))
+            let annealing = course(portfolio, aim, 1.0 - RESERVE, 1);
+            each.search(index, portfolio.random(index), lists, watched(annealing, portfolio, aim))
         });
         found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(Vec::new, |(_, places)| places)
     }
@@ -192,6 +193,13 @@ impl Proved {
     fn bound(&self, objective: Objective) -> Option<i128> {
         self.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value.integer()).max()
     }
+}
+
+/// Reports the values of a search, if they are values of the objective. With a limit, or if the objective is a mean, the
+/// search minimises another quantity.
+fn watched(course: SearchCourse, portfolio: &Portfolio, aim: Aim) -> SearchCourse {
+    let Aim { objective, limit, .. } = aim;
+    if limit.is_some() || objective.is_mean() { course } else { course.watched(&portfolio.incumbent, objective) }
 }
 
 /// Returns the course of a search that stops after the fraction `share` of the time or steps in `aim`. One step of the

@@ -176,6 +176,10 @@ impl Neighbourhood for RelocationSearch<'_> {
         self.best.makespan as f64 <= self.floor
     }
 
+    fn best_value(&self) -> Option<f64> {
+        Some(self.best.makespan as f64)
+    }
+
     fn step(&mut self, done: f64) {
         let tasks = self.best.order.len() as f64;
         // The steps before the first heating also measure how long a step takes.

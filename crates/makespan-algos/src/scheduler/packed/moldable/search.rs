@@ -90,6 +90,10 @@ impl Neighbourhood for Probing<'_> {
         self.searches.iter().any(|search| search.best.0 <= self.floor || few(search))
     }
 
+    fn best_value(&self) -> Option<f64> {
+        Some(self.searches[self.best()].best.0)
+    }
+
     fn step(&mut self, done: f64) {
         let at = match self.chosen {
             Some(at) => at,

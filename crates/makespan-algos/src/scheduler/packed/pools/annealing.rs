@@ -125,6 +125,10 @@ impl Neighbourhood for Annealing<'_, '_, '_> {
         done >= self.until
     }
 
+    fn best_value(&self) -> Option<f64> {
+        Some(self.best.value)
+    }
+
     fn step(&mut self, done: f64) {
         let left = 1.0 - (done - self.from) / (self.until - self.from);
         let allowed = self.current.value + heat(self.hot * left * left, self.random);

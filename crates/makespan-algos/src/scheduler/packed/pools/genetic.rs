@@ -322,6 +322,10 @@ impl Neighbourhood for PartialSearch<'_, '_, '_, '_> {
         self.search.is_optimal()
     }
 
+    fn best_value(&self) -> Option<f64> {
+        self.search.best.as_ref().map(|best| best.value)
+    }
+
     fn step(&mut self, done: f64) {
         self.search.step(done / self.share);
     }

@@ -161,6 +161,10 @@ impl Neighbourhood for Running<'_, '_, '_> {
         done >= self.part.until
     }
 
+    fn best_value(&self) -> Option<f64> {
+        Some(self.annealing.best.0)
+    }
+
     fn step(&mut self, done: f64) {
         let CoursePart { from, cold, .. } = self.part;
         let left = 1.0 - (done - from) / (cold - from);
