@@ -94,7 +94,7 @@ fn jobs_leave_a_late_cluster() {
     let run = started(&space, [&left, &right], "--time 1m");
     space.wait("a tenth of the tasks is done", || lines(&space) >= 3 * JOBS / 10);
     let blocker =
-        ["--priority=4000000000", "-N2", "--exclusive", "--time=10", "--output=/dev/null", "--wrap=sleep 600"];
+        ["--priority=4294967290", "-N2", "--exclusive", "--time=10", "--output=/dev/null", "--wrap=sleep 600"];
     left.ask("sbatch", &blocker);
     assert!(queued(&left) > 8, "jobs wait in the late cluster");
     let said = space.said(run);
