@@ -7,7 +7,7 @@ use makespan_algos::Context;
 use makespan_algos::Scheduler;
 use makespan_bounds::Clock;
 use makespan_bounds::complete::{self, CompleteWork, Unproved};
-use makespan_core::{Instance, Job, Objective, Schedule, Stop, validate};
+use makespan_core::{Instance, Job, Objective, Schedule, validate};
 use makespan_verify::Bound;
 
 use crate::choice::{minimised, scheduler};

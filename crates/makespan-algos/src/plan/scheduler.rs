@@ -6,7 +6,7 @@ use makespan_core::{Instance, Objective, Stop, Time, Unsupported};
 use makespan_verify::Bound;
 use thiserror::Error;
 
-use crate::plan::Plan;
+use crate::plan::{Incumbent, Plan};
 
 /// An offline algorithm, which turns an instance into a plan.
 pub trait Scheduler: Send + Sync {
