@@ -27,7 +27,7 @@ struct Watched {
     state: Mutex<IncumbentState>,
 }
 
-/// What a search has found so far.
+/// The results of a search so far.
 #[derive(Clone, Debug, Default)]
 pub struct IncumbentState {
     /// The best value, in the unit of [`Objective::value`].

@@ -28,6 +28,11 @@ impl NodeBits {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
+    /// Returns true if a node is in both sets.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(one, other)| one & other != 0)
+    }
+
     /// Removes all nodes.
     pub fn clear(&mut self) {
         self.0.fill(0);

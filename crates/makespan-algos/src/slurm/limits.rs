@@ -1,6 +1,6 @@
 //! Limits that span nodes: jobs and resources of users and accounts, tasks of arrays, and licences.
 
-use super::counter::LimitUse;
+use super::counter::{LimitUse, ReservedAmount};
 use super::usage::RunningUsage;
 use super::world::World;
 
@@ -16,7 +16,26 @@ impl World {
     }
 
     fn is_beyond(&self, own: &LimitUse) -> bool {
-        self.taken(own.counter).saturating_add(own.needed) > self.model.counters[own.counter].total
+        let reserved: u64 = self.reserved(own).map(|kept| kept.amount).sum();
+        self.taken(own.counter).saturating_add(own.needed).saturating_add(reserved)
+            > self.model.counters[own.counter].total
+    }
+
+    /// Returns the reserved amounts of a counter that a job cannot use if it starts now. As in Slurm, these are the
+    /// amounts of all other reservations that overlap the job. Source: `job_test_lic_resv` of Slurm 22.05.
+    fn reserved(&self, own: &LimitUse) -> impl Iterator<Item = &ReservedAmount> {
+        let (lasts, reservation) = own.runs;
+        let until = self.now.saturating_add(lasts);
+        let is_taken = move |kept: &&ReservedAmount| {
+            kept.start < until && kept.end > self.now && Some(kept.reservation) != reservation
+        };
+        self.model.counters[own.counter].reserved.iter().filter(is_taken)
+    }
+
+    /// Returns the first reserved amount of a counter that a job of a group cannot use if it starts now.
+    pub fn reserved_from(&self, group: usize, counter: usize) -> Option<&ReservedAmount> {
+        let own = self.model.groups[group].iter().find(|own| own.counter == counter)?;
+        self.reserved(own).next()
     }
 
     /// Returns the used amount of a counter.

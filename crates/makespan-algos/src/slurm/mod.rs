@@ -23,7 +23,7 @@ mod usage;
 mod world;
 
 pub use bits::NodeBits;
-pub use counter::{LimitCounter, LimitUse};
+pub use counter::{LimitCounter, LimitUse, ReservedAmount};
 pub use counts::ProcessorCell;
 pub use model::{ClusterModel, JobCandidate, ModelJob, ModelNode, NodeConditions, ReservedPeriod};
 pub use request::{Memory, PartitionRequest};

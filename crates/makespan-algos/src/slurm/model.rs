@@ -34,6 +34,9 @@ pub struct ReservedPeriod {
     pub end: i64,
     /// The index of the reservation in [`ClusterModel::reservations`]. `None` if no job may use the node.
     pub reservation: Option<usize>,
+    /// If the reservation moves with time, the time from each instant to its start. Only longer jobs cannot use the
+    /// node.
+    pub floats: Option<i64>,
 }
 
 /// Conditions on some of the nodes of a job: features that a certain number of nodes must have, and nodes that the job

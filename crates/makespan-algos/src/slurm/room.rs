@@ -41,7 +41,10 @@ impl World {
     fn closed_for(&self, shape: &PartitionRequest, site: usize) -> impl Iterator<Item = &ReservedPeriod> {
         let own = shape.reservation;
         let closed = if self.ignores_closed.get() { &[] } else { &self.model.sites[site].closed[..] };
-        closed.iter().filter(move |period| own.is_none() || period.reservation != own)
+        closed.iter().filter(move |period| {
+            let is_before = period.floats.is_some_and(|ahead| shape.lasts <= ahead);
+            !is_before && (own.is_none() || period.reservation != own)
+        })
     }
 
     /// Returns the end of a reservation that prevents a job of this shape from using a site from the instant `from`

@@ -1,6 +1,6 @@
 //! The scheduler: pending jobs in their order, and the cycles that start them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use makespan_core::SlurmCycles;
@@ -213,13 +213,26 @@ impl SlurmScheduler {
         self.waiting_jobs > 0
     }
 
-    /// Returns, for each job, the number of candidates that the scheduler considers before it.
+    /// Returns, for each job, the number of candidates that the scheduler considers before it and that compete with it: for
+    /// nodes of the same reservation, or for the same unreserved nodes.
     pub fn positions(&self) -> Vec<usize> {
-        let mut positions = vec![0; self.waits.len()];
-        for (position, &bid) in self.waiting.iter().enumerate().rev() {
-            positions[self.candidate(bid).job] = position;
+        let model = self.model();
+        let mut positions = vec![None; self.waits.len()];
+        // For each pair of a reservation and a set of nodes, the number of candidates so far.
+        let mut before: BTreeMap<(Option<usize>, usize), usize> = BTreeMap::new();
+        for &bid in &self.waiting {
+            let candidate = self.candidate(bid);
+            let shape = &model.shapes[candidate.shape];
+            let competes = |other: &(&(Option<usize>, usize), &usize)| {
+                other.0.0 == shape.reservation && model.sets[other.0.1].intersects(&model.sets[shape.set])
+            };
+            let position = &mut positions[candidate.job];
+            if position.is_none() {
+                *position = Some(before.iter().filter(competes).map(|other| other.1).sum());
+            }
+            *before.entry((shape.reservation, shape.set)).or_insert(0) += 1;
         }
-        positions
+        positions.into_iter().map(Option::unwrap_or_default).collect()
     }
 
     /// Sets whether a job waits. Returns false if nothing changes.

@@ -313,7 +313,7 @@ pub(super) mod tests {
     pub(in super::super) fn world(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> World {
         let node = |at: usize| {
             let (cpus, megabytes) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
-            let reserved = ReservedPeriod { start: 2000, end: 2500, reservation: Some(0) };
+            let reserved = ReservedPeriod { start: 2000, end: 2500, reservation: Some(0), floats: None };
             let closed = if at == 0 { vec![reserved] } else { Vec::new() };
             let place = makespan_core::NodePlace { weight: 1 + at as u64 / 40, index: at + at / 7 };
             ModelNode { cpus, memory: megabytes << 20, grain: 1, place, closed }

@@ -134,7 +134,7 @@ fn priced(relaxed: &str, prices: &str) -> String {
 }
 
 fn in_steps(steps: usize) -> String {
-    format!("prices in {steps} steps of time, Lagrangian duality")
+    format!("prices in {} of time, Lagrangian duality", counted(steps, "step"))
 }
 
 /// Explains a proof in one sentence.

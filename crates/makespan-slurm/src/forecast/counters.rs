@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use makespan_algos::slurm::{ClusterModel, LimitCounter, LimitUse};
+use makespan_algos::slurm::{ClusterModel, LimitCounter, LimitUse, ReservedAmount};
 
+use super::times::limit;
 use crate::queue::{Queue, QueueJob, SlurmLimits};
 
 /// The words for a limited quantity: jobs of a user, processors of an account, or licences.
@@ -29,10 +30,14 @@ impl QueueLimits {
     pub fn of(queue: &Queue, model: &mut ClusterModel) -> Self {
         let mut table = Table { queue, words: Vec::new(), counters: &mut model.counters, by_name: HashMap::new() };
         for licence in &queue.licences {
-            // Jobs cannot get licences that are reserved, or that are used outside Slurm.
-            let total = licence.total.saturating_sub(licence.reserved);
+            // Jobs cannot get licences that are used outside Slurm. Reservations that Slurm does not list here reserve their
+            // licences without an end.
+            let reserved = queue.reserved_licences(&licence.name);
+            let now: u64 = reserved.iter().filter(|kept| kept.start <= queue.now).map(|kept| kept.amount).sum();
+            let total = licence.total.saturating_sub(licence.reserved.saturating_sub(now));
             let what = format!("licence {}", licence.name);
-            table.counter(what, "more licences, or the end of a job that holds licences", total);
+            let counter = table.counter(what, "more licences, or the end of a job that holds licences", total);
+            table.counters[counter].reserved = reserved;
         }
         let mut limits = Self::default();
         let mut known: HashMap<Vec<LimitUse>, usize> = HashMap::new();
@@ -43,8 +48,14 @@ impl QueueLimits {
             uses.dedup_by_key(|own| own.0);
             let minutes = || job.minutes().unwrap_or(365 * 1440);
             let of = |&(counter, amount): &(usize, u64)| {
-                let falls = table.counters[counter].falls;
-                LimitUse { counter, amount, needed: if falls { amount.saturating_mul(minutes()) } else { amount } }
+                let LimitCounter { falls, reserved, .. } = &table.counters[counter];
+                let runs = if reserved.is_empty() { (0, None) } else { (limit(job), queue.reservation_of(job)) };
+                LimitUse {
+                    counter,
+                    amount,
+                    needed: if *falls { amount.saturating_mul(minutes()) } else { amount },
+                    runs,
+                }
             };
             let uses: Vec<LimitUse> = uses.iter().map(of).collect();
             for own in uses.iter().filter(|_| job.run.is_some()) {
@@ -66,6 +77,24 @@ impl QueueLimits {
         }
         limits.words = table.words;
         limits
+    }
+}
+
+impl Queue {
+    /// Returns the index of the reservation that a job requests.
+    fn reservation_of(&self, job: &QueueJob) -> Option<usize> {
+        let name = job.request.reservation.as_ref()?;
+        self.reservations.iter().position(|kept| kept.name == *name)
+    }
+
+    /// Returns the reserved amounts of a licence.
+    fn reserved_licences(&self, name: &str) -> Vec<ReservedAmount> {
+        let reservations = self.reservations.iter().enumerate().filter(|(_, kept)| kept.end > self.now);
+        let amounts = reservations.flat_map(|(reservation, kept)| {
+            let own = kept.licences.iter().filter(|licence| licence.0 == name);
+            own.map(move |&(_, amount)| ReservedAmount { start: kept.start, end: kept.end, amount, reservation })
+        });
+        amounts.collect()
     }
 }
 

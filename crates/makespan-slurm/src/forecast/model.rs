@@ -446,7 +446,13 @@ fn closed(queue: &Queue) -> HashMap<&str, Vec<ReservedPeriod>> {
         let index = queue.reservations.iter().position(|other| std::ptr::eq(other, reservation)).unwrap_or(0);
         let end = reservation.end.min(queue.now.saturating_add(FOR_EVER));
         for node in &reservation.nodes {
-            let period = ReservedPeriod { start: reservation.start, end, reservation: Some(index) };
+            let period = if reservation.floats() {
+                let ahead = (reservation.start - queue.now).max(0);
+                let end = queue.now.saturating_add(FOR_EVER);
+                ReservedPeriod { start: queue.now, end, reservation: Some(index), floats: Some(ahead) }
+            } else {
+                ReservedPeriod { start: reservation.start, end, reservation: Some(index), floats: None }
+            };
             closed.entry(node.as_str()).or_default().push(period);
         }
     }

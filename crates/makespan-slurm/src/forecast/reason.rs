@@ -237,8 +237,19 @@ impl Reasons<'_> {
         let unseen =
             if own.used > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
         let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) } + unseen;
-        let text = format!("limit on {}: {used} of {} are taken{by}", of.what, own.total);
-        Some(WaitReason::new(WaitKind::Limit, format!("limit on {}", of.what), text).with(of.remedy.clone()))
+        let mut text = format!("limit on {}: {used} of {} are taken{by}", of.what, own.total);
+        let mut remedy = of.remedy.clone();
+        if let Some(kept) = world.reserved_from(group, counter) {
+            let (start, end) = ((self.clock)(kept.start), (self.clock)(kept.end));
+            let name = &self.model.queue.reservations[kept.reservation].name;
+            let is_ahead = kept.start > self.model.queue.now;
+            let from = if is_ahead { format!("from {start} ") } else { String::new() };
+            text += &format!(", and {} are reserved ({name}) {from}until {end}", kept.amount);
+            if is_ahead {
+                remedy = format!("a time limit that ends before {start}");
+            }
+        }
+        Some(WaitReason::new(WaitKind::Limit, format!("limit on {}", of.what), text).with(remedy))
     }
 
     /// Returns a reason if a limit will delay the job later: the limit is not reached now, but jobs that start earlier

@@ -84,7 +84,9 @@ impl Present {
             let release = job.release.max(until);
             job.with_release(release).with_after(after)
         });
-        let instance = Instance::new(instance.platform().clone(), jobs.collect(), closed)?.holding(self.held());
+        let held = [instance.held(), &self.held()[..]].concat();
+        let instance = Instance::new(instance.platform().clone(), jobs.collect(), closed)?;
+        let instance = instance.holding(held);
         Ok((instance, notes.remarks()))
     }
 
@@ -182,8 +184,11 @@ impl Queue {
         }
         Waits::of(self, &jobs, &mut works, &mut remarks).leave_out(self, &mut jobs, &mut works, &mut remarks);
         let closed = self.closed(&first_processor, &running, &works);
-        let instance = Instance::new(platform, works, closed)?;
-        Ok(Present { instance, jobs, running, first_processor, remarks: remarks.remarks() })
+        let reserved = self.reserved_now(&platform);
+        let instance = Instance::new(platform, works, closed)?.holding(reserved);
+        let mut remarks = remarks.remarks();
+        remarks.extend(self.remarks_about_reservations());
+        Ok(Present { instance, jobs, running, first_processor, remarks })
     }
 
     fn platform(&self) -> Result<(Platform, Vec<Option<u32>>), PresentError> {
@@ -220,6 +225,41 @@ impl Queue {
         let licences = Resources::new(licences.collect::<BTreeMap<_, _>>())?;
         let platform = Platform::new(machines)?.with_licences(licences)?;
         Ok((platform.with_site(site)?, first))
+    }
+
+    /// Returns the licences that are reserved now, until the end of their reservations.
+    fn reserved_now(&self, platform: &Platform) -> Vec<HeldAmount> {
+        let now = self.reservations.iter().filter(|kept| kept.start <= self.now && kept.end > self.now);
+        let held = now.flat_map(|kept| {
+            let until = Time::from_seconds((kept.end - self.now).min(100 * FOR_EVER));
+            kept.licences.iter().filter_map(move |(name, amount)| {
+                let own = self.licences.iter().find(|own| own.name == *name)?;
+                let amount = (*amount).min(own.total.saturating_sub(own.used));
+                let resource = platform.resource(name).filter(|_| amount > 0)?;
+                Some(HeldAmount { node: None, resource, amount, until })
+            })
+        });
+        held.collect()
+    }
+
+    /// Returns notes about reservations that an instance cannot represent.
+    fn remarks_about_reservations(&self) -> Vec<String> {
+        let ahead = self.reservations.iter().filter(|kept| kept.end > self.now);
+        let note = |kept: &super::SlurmReservation| {
+            if kept.floats() {
+                Some(format!(
+                    "reservation {}: TIME_FLOAT is ignored, the reservation keeps its present times",
+                    kept.name
+                ))
+            } else if !kept.licences.is_empty() && kept.start > self.now {
+                Some(format!("reservation {}: licences that are reserved later are ignored", kept.name))
+            } else if !kept.licences.is_empty() {
+                Some(format!("reservation {}: no job can use its licences until it ends", kept.name))
+            } else {
+                None
+            }
+        };
+        ahead.filter_map(note).collect()
     }
 
     /// Returns the current and future reservations that no pending job requests. In [`Queue::present`], the nodes of

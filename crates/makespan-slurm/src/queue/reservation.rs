@@ -58,6 +58,11 @@ impl SlurmReservation {
         })
     }
 
+    /// Returns true if the reservation moves with time (`TIME_FLOAT`): its start is always as far ahead as now.
+    pub fn floats(&self) -> bool {
+        self.flags.iter().any(|flag| flag == "TIME_FLOAT")
+    }
+
     /// Returns true if a job of `user` and `account` may use the reservation.
     pub fn admits(&self, user: &str, account: Option<&str>) -> bool {
         let allows = |list: &[String], name: &str| {

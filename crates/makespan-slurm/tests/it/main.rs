@@ -14,5 +14,6 @@ mod random_queue;
 mod reading;
 mod real;
 mod reasons;
+mod reserved;
 mod rules;
 mod told;

@@ -12,11 +12,11 @@ fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queue-22.05")
 }
 
-fn by_limits(queue: &Queue) -> Vec<ExpectedJob> {
+pub(super) fn by_limits(queue: &Queue) -> Vec<ExpectedJob> {
     forecast(queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() }).expected
 }
 
-fn pending(id: usize, more: &str) -> String {
+pub(super) fn pending(id: usize, more: &str) -> String {
     format!(
         "JobId={id} JobName=j UserId=u(1) Priority={} JobState=PENDING SubmitTime=10 Partition=p {more}\n",
         1000 - id
@@ -30,7 +30,7 @@ fn running(id: usize, node: usize, minutes: u32) -> String {
     )
 }
 
-fn node(at: usize, features: &str, busy: bool) -> String {
+pub(super) fn node(at: usize, features: &str, busy: bool) -> String {
     let (alloc, state) = if busy { (4, "ALLOCATED") } else { (0, "IDLE") };
     let features = if features.is_empty() { "(null)" } else { features };
     format!(

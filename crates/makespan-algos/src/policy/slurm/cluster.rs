@@ -63,7 +63,12 @@ impl PlatformNodes {
         let place = |at: usize| rules.place(self.node(at));
         let mut nodes: Vec<ModelNode> = (0..self.len()).map(|at| self.model_node(at, place(at))).collect();
         for (index, kept) in reservations.iter().enumerate() {
-            let period = ReservedPeriod { start: kept.start.ticks(), end: kept.end.ticks(), reservation: Some(index) };
+            let period = ReservedPeriod {
+                start: kept.start.ticks(),
+                end: kept.end.ticks(),
+                reservation: Some(index),
+                floats: None,
+            };
             self.set(kept.nodes.iter().copied()).iter().for_each(|site| nodes[site].closed.push(period));
         }
         let mut model = ClusterModel::new(nodes, (machines.resources, machines.amounts.clone()), 0, MINUTE);
@@ -99,7 +104,7 @@ impl PlatformNodes {
         let own = || cells.iter().filter(|cell| is_whole || opens_again(cell));
         let mut closed: Vec<ReservedPeriod> = Vec::new();
         for &(start, end) in own().filter(|_| !self.only_counts).flat_map(|cell| &cell.closed) {
-            let period = ReservedPeriod { start, end, reservation: None };
+            let period = ReservedPeriod { start, end, reservation: None, floats: None };
             if !closed.contains(&period) {
                 closed.push(period);
             }

@@ -155,7 +155,7 @@ impl TaskRequests {
             instance.demands(task).iter().partition(|demand| demand.kind == ResourceKind::OfNodes);
         let licence = |demand: &&makespan_core::Demand| {
             let amount = demand.need.total(processors);
-            LimitUse { counter: tables.nodes.counter(demand), amount, needed: amount }
+            LimitUse { counter: tables.nodes.counter(demand), amount, needed: amount, runs: (0, None) }
         };
         let waiting = WaitingTask {
             task,
@@ -257,7 +257,7 @@ impl TaskRequests {
         let counters = &model.counters;
         let of_limits = limits.iter().map(|&(counter, at)| {
             let times = if counters[counter].falls { minutes } else { 1 };
-            LimitUse { counter, amount: amounts[at], needed: amounts[at].saturating_mul(times) }
+            LimitUse { counter, amount: amounts[at], needed: amounts[at].saturating_mul(times), runs: (0, None) }
         });
         let mut uses: Vec<LimitUse> =
             of_limits.chain(asked.licences.iter().copied()).filter(|own| own.amount > 0).collect();
