@@ -449,7 +449,7 @@ fn closed(queue: &Queue) -> HashMap<&str, Vec<ReservedPeriod>> {
             let period = if reservation.floats() {
                 let ahead = (reservation.start - queue.now).max(0);
                 let end = queue.now.saturating_add(FOR_EVER);
-                ReservedPeriod { start: queue.now, end, reservation: Some(index), floats: Some(ahead) }
+                ReservedPeriod { start: reservation.start, end, reservation: Some(index), floats: Some(ahead) }
             } else {
                 ReservedPeriod { start: reservation.start, end, reservation: Some(index), floats: None }
             };
