@@ -210,6 +210,9 @@ impl BatchDescription {
         }
         groups("submit.id", id, &["job"])?;
         groups("list.job", &self.list.job, &["job", "state", "name"])?;
+        if !array.is_empty() && !array.iter().any(|word| word.contains("{count}")) {
+            return Err("submit.array does not contain `{count}`, the number of pilots".into());
+        }
         let [has_job, has_task] = ["{job}", "{task}"].map(|part| self.cancel.task.contains(part));
         match (array.is_empty(), self.task_id.is_empty(), has_job && has_task) {
             (true, true, false) if self.cancel.task.is_empty() => Ok(()),
@@ -262,6 +265,7 @@ mod tests {
         let good = include_str!("sge.toml");
         BatchDescription::parse(good).unwrap();
         let cases = [
+            ("{count}", "5", "submit.array does not contain `{count}`"),
             ("job-id = \"$JOB_ID\"", "", "job-id is missing"),
             ("[cancel]\ncommand = [\"qdel\"]", "[cancel]\ncommand = []", "cancel.command is empty"),
             ("{cores}", "{core}", "submit.cores: `{core}` has no value"),

@@ -106,7 +106,14 @@ fn queue(texts: &GridTexts, now: Option<i64>) -> Result<Queue, String> {
         )),
     }
     let (environments, hosts) = (environments(texts.environments.as_deref()), hosts.and_then(Result::ok));
-    let mut reader = Reader { remarks, notes: JobNotes::default(), environments, hosts, taken: HashMap::new() };
+    let mut reader = Reader {
+        remarks,
+        notes: JobNotes::default(),
+        environments,
+        hosts,
+        of_unknown_memory: BTreeSet::new(),
+        taken: HashMap::new(),
+    };
     if texts.environments.is_none() {
         reader.remarks.push(format!(
             "{ENVIRONMENTS} is missing: parallel jobs are assumed to need all slots on one host; save the output of \
@@ -169,6 +176,8 @@ struct Reader {
     environments: Option<BTreeMap<String, bool>>,
     /// The hosts, if known.
     hosts: Option<GridHosts>,
+    /// The hosts with queue instances for which `qhost` states no memory.
+    of_unknown_memory: BTreeSet<String>,
     /// The number of slots that the jobs read so far hold in each queue instance.
     taken: HashMap<String, u64>,
 }
@@ -207,7 +216,11 @@ impl Reader {
                 ""
             };
             let reason = if away.is_empty() { String::new() } else { format!(" Reason=state_{}", word(state)) };
-            let memory = own.and_then(|own| own.memory).map(|memory| format!(" RealMemory={}", memory >> 20));
+            let memory = own.and_then(|own| own.memory);
+            if memory.is_none() {
+                self.of_unknown_memory.insert(host.to_owned());
+            }
+            let memory = memory.map(|memory| format!(" RealMemory={}", memory >> 20));
             let memory = memory.unwrap_or_default();
             let _ =
                 writeln!(nodes, "NodeName={name} CPUTot={slots} CPUAlloc={used}{memory} State={base}{away}{reason}");
@@ -360,6 +373,14 @@ impl Reader {
         if !memory.is_empty() {
             let names = memory.join(", ");
             self.remarks.push(format!("the requests {names} of jobs are compared with the total memory of each host"));
+            let unknown: Vec<&str> = self.of_unknown_memory.iter().map(String::as_str).collect();
+            if !unknown.is_empty() {
+                let (count, named) = (unknown.len(), unknown[..unknown.len().min(5)].join(", "));
+                let more = if count > 5 { format!(" and {} more", count - 5) } else { String::new() };
+                self.remarks.push(format!(
+                    "qhost states no memory for {named}{more}: any request for memory is taken to fit on such a host"
+                ));
+            }
         }
         let names: Vec<&str> =
             names.into_iter().filter(|name| !KNOWN_REQUESTS.contains(name) && !is_memory(name)).collect();

@@ -91,6 +91,14 @@ fn hosts_that_are_away_or_too_small_start_no_job() {
     }
     let queue = Queue::grid_engine_from_folder(copy.path(), None).unwrap();
     assert!(queue.nodes.iter().all(|node| !node.state.takes_jobs()));
+    // Hosts with unknown memory are named.
+    fs::write(copy.path().join("qhost.xml"), "<qhost></qhost>").unwrap();
+    let queue = Queue::grid_engine_from_folder(copy.path(), None).unwrap();
+    assert!(
+        queue.remarks.iter().any(|remark| remark.starts_with("qhost states no memory for ")),
+        "{:?}",
+        queue.remarks
+    );
 }
 
 /// Returns the forecast for a Grid Engine with a queue `all.q` of two slots and these pending jobs.
