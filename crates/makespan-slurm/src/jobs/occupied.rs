@@ -88,7 +88,7 @@ pub(super) fn length(job: &Job) -> u64 {
     job.time_limit.and_then(OptionalLimit::value).unwrap_or(LONG).clamp(1, LONG * 365)
 }
 
-/// Estimates the periods in which other jobs use processors ([`QueueOutlook`]). Instant 0 is now.
+/// Estimates the periods in which other jobs use processors (`QueueOutlook`). Instant 0 is now.
 pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
     QueueOutlook::of(platform, jobs).periods
 }
