@@ -16,6 +16,9 @@ use crate::errors;
 use crate::instance::Instance;
 use crate::plan::Plan;
 
+/// The seed of a plan whose file states no seed. It is the default of `makespan.plan`.
+const DEFAULT_SEED: u64 = 1;
+
 /// Reads a plan file for an instance. Returns the plan, and the problems of its placements, values and bounds.
 #[pyfunction]
 pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
@@ -40,7 +43,8 @@ pub fn plan_of_text(py: Python<'_>, instance: &Instance, text: &str, stopped: bo
 }
 
 fn stated(py: Python<'_>, instance: &Instance, file: PlanFile) -> PyResult<Plan> {
-    let seed = if let PlanFile::Schedule(file) = &file { file.seed.unwrap_or(0) } else { 0 };
+    let stated = if let PlanFile::Schedule(file) = &file { file.seed } else { None };
+    let seed = stated.unwrap_or(DEFAULT_SEED);
     let (origin, planned) = match file {
         PlanFile::Schedule(mut file) => (file.origin.take(), of_schedule(&instance.core, *file)),
         PlanFile::Periodic(mut file) => (file.origin.take(), of_rates(*file)),

@@ -17,7 +17,7 @@ _HARMLESS = frozenset("name time processors after weight priority".split())
 def _is_zero(time: Any) -> bool:
     """Returns true if a stated time is zero on every allotment."""
     if isinstance(time, (list, tuple)):
-        return len(time) > 0 and all(_is_zero(one) for one in time)
+        return len(time) > 0 and all(not isinstance(one, (list, tuple)) and _is_zero(one) for one in time)
     if isinstance(time, bool):
         return False
     if isinstance(time, (Number, timedelta)):

@@ -175,7 +175,7 @@ def test_milestones_are_removed_and_their_arcs_joined() -> None:
     jobs = [m.Job("a", time=3), m.Job("b", time=4), m.Job("gate", time=0, after=["a", "b"]), m.Job("c", time=5, after="gate")]
     with pytest.warns(UserWarning, match=r"1 jobs? \(gate\) takes no time and was removed"):
         instance = m.Instance(processors=2, jobs=jobs)
-    assert list(instance.jobs["name"]) == ["a", "b", "c"] and m.plan(instance, "list").makespan == 9
+    assert list(instance.jobs["job"]) == ["a", "b", "c"] and m.plan(instance, "list").makespan == 9
     tasks = [m.Job("source", time=0), m.Job("x", time=2), m.Job("mid", time=[0]), m.Job("y", time=3), m.Job("sink", time="0s")]
     edges = [("source", "x"), ("x", "mid"), ("mid", "y"), ("y", "sink")]
     with pytest.warns(UserWarning, match="3 tasks"):
