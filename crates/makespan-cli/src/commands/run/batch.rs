@@ -34,6 +34,7 @@ impl ClusterOfBatch {
     }
 
     /// Returns the pilots of a service. `round` is the folder of its latest round.
+    #[cfg(feature = "service")]
     pub fn of_service(
         options: &SlurmOptions,
         description: &BatchDescription,

@@ -36,6 +36,7 @@ impl ClusterOfHosts {
 
     /// Connects to the hosts of a service. `round` is the folder of its latest round, which keeps its platform if the
     /// hosts and their stated cores are unchanged.
+    #[cfg(feature = "service")]
     pub fn of_service(options: &SlurmOptions, specs: &[HostSpec], round: Option<&Path>) -> Result<Self> {
         let earlier = round.and_then(|folder| platform::read(folder, PLATFORM));
         Self::on(options, specs, earlier.filter(|earlier| is_of(earlier, specs)), false)
@@ -80,6 +81,7 @@ fn connect(specs: &[HostSpec], keeps_all: bool) -> Result<ProbedHosts> {
 }
 
 /// Returns true if a platform consists of these hosts, with their stated cores and tags.
+#[cfg(feature = "service")]
 fn is_of(platform: &Platform, specs: &[HostSpec]) -> bool {
     let is_there = |spec: &HostSpec| {
         let node = platform.nodes().iter().find(|node| node.name == spec.name);
