@@ -16,7 +16,7 @@ use crate::errors;
 use crate::instance::Instance;
 use crate::plan::Plan;
 
-/// The seed of a plan whose file states no seed. It is the default of `makespan.plan`.
+/// The seed of a plan file without one. It is the default of `makespan.plan`.
 const DEFAULT_SEED: u64 = 1;
 
 /// Reads a plan file for an instance. Returns the plan, and the problems of its placements, values and bounds.
