@@ -13,6 +13,7 @@ mod spec_list;
 use std::sync::LazyLock;
 
 use makespan_core::Objective;
+use makespan_core::tree::Fairness;
 
 pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use entry::{Entry, OfScheduler, Parameter};
@@ -278,15 +279,25 @@ const ON_TREES: Entry = Entry {
     summary: "rates of machines for the largest fair throughput, and a period of whole tasks",
     supports: "bags of tasks on one processor on a tree of machines, or one node; transfers over links",
     source: "Beaumont et al., IPDPS 2006, doi:10.1109/IPDPS.2006.1639262",
-    parameters: &[],
+    parameters: &[Parameter {
+        name: "alpha",
+        values: "max: the largest minimum of the weighted throughputs; 1: proportional fairness; 2 to 10: between these",
+        default: "max",
+    }],
     kind: OfScheduler {
         minimises: &[Objective::Makespan],
-        guarantee: "the optimal fair throughput, exact for up to 1000 nodes",
+        guarantee: "the optimal fair throughput, exact for up to 1000 nodes; with alpha, a proved distance from the optimum",
         compared: &["steady-state"],
-        representatives: &["steady-state"],
-        build: Build::Scheduler(|_| Ok(Box::new(SteadyState))),
+        representatives: &["steady-state", "steady-state[alpha=1]", "steady-state[alpha=2]"],
+        build: Build::Scheduler(|spec| Ok(Box::new(SteadyState { alpha: spec.take("alpha", None, alpha)? }))),
     },
 };
+
+/// Parses the exponent of alpha-fairness. Returns `None` for the limit, in which the least throughput counts alone.
+fn alpha(text: &str) -> Result<Option<u32>, String> {
+    let parsed = text.parse().ok().filter(|alpha| (1..=Fairness::MAX).contains(alpha));
+    if text == "max" { Ok(None) } else { parsed.map(Some).ok_or_else(|| "max, or a number from 1 to 10".into()) }
+}
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
     match text {

@@ -251,7 +251,7 @@ impl Plan {
             let problem = TreeProblem::new(&self.instance).map_err(|error| error.to_string())?;
             let bound = bounds.iter().find(|bound| bound.objective == Objective::Throughput);
             let bound = bound.ok_or("the plan has no bound on its throughput")?;
-            let mut file = TreePlanFile::new(&problem, &state.rates, bound).map_err(|error| error.to_string())?;
+            let mut file = TreePlanFile::new(&problem, state, bound).map_err(|error| error.to_string())?;
             file.remarks.clone_from(remarks);
             file.origin = self.stated_origin().cloned();
             return Ok(PlanFile::Periodic(Box::new(file)));

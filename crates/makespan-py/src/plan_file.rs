@@ -79,10 +79,11 @@ fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Resu
 }
 
 fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
-    let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, period, remarks, .. } = file;
+    let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, fairness, period, remarks, .. } = file;
     // If the file states no period, it does not state the reason either. Assume that the period would be too long.
     let period = period.map_or(Err(PeriodicError::TooLong), |stated| Ok(stated.periodic));
-    let state = SteadyState { rates, throughput, optimum: None, period };
+    let fairness = fairness.map(|stated| stated.fairness);
+    let state = SteadyState { rates, throughput, optimum: None, fairness, period };
     let plan = CorePlan::Periodic(Box::new(state));
     Ok(Planned { spec: algorithm.clone(), algorithm, plan, bounds: vec![bound], remarks })
 }

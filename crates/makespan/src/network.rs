@@ -66,7 +66,7 @@ impl TreeScene {
     /// [`TreeRunError`] if an application has too many tasks, or if the verification of the bound fails.
     pub fn of(problem: &TreeProblem) -> Result<Self, TreeRunError> {
         let best = throughput(problem, Precision::Float);
-        match best.prices.proves(problem) {
+        match best.prices.fair_throughput(problem) {
             Ok(proved) if proved == best.bound => Ok(Self::new(problem, &best)?),
             Ok(_) => Err(TreeRunError::Bound("its certificate proves a value that differs from the bound".into())),
             Err(error) => Err(TreeRunError::Bound(error.to_string())),

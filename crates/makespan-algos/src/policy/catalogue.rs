@@ -333,8 +333,8 @@ fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
 
 /// Takes the name of the scheduler from the spec. Rejects a scheduler that makes plans without placements.
 fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
-    spec.take("scheduler", default.to_owned(), |text| match text {
-        STEADY_STATE => Err(format!("a scheduler that places tasks; {STEADY_STATE} returns rates")),
+    spec.take("scheduler", default.to_owned(), |text| match text.split('[').next() {
+        Some(STEADY_STATE) => Err(format!("a scheduler that places tasks; {STEADY_STATE} returns rates")),
         _ => Ok(text.to_owned()),
     })
 }

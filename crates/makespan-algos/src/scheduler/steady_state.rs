@@ -1,6 +1,6 @@
 //! `steady-state`: rates for bags of tasks on a tree of machines.
 
-use makespan_bounds::tree::{Precision, throughput};
+use makespan_bounds::tree::{Precision, alpha_fair, throughput};
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Objective, Unsupported};
 
@@ -16,7 +16,8 @@ pub const STEADY_STATE: &str = "steady-state";
 /// schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), programme (3) and
 /// section 3.2, with latencies. Assumptions: as in [`TreeProblem::new`]. Guarantee: up to
 /// [`makespan_bounds::tree::EXACT_NODES`] nodes, proved optimal in exact rational arithmetic. With more nodes, within
-/// about 1e-9 of the bound. The bound is added to the context. Complexity: each step of a simplex method takes O(nodes
+/// about 1e-9 of the bound. With `alpha`, the rates are alpha-fair instead, and the plan contains a proof of their
+/// distance from the optimum ([`makespan_core::tree::Fairness`]). The bound on the fair throughput is added to the context. Complexity: each step of a simplex method takes O(nodes
 /// * applications).
 ///
 /// ```
@@ -33,17 +34,20 @@ pub const STEADY_STATE: &str = "steady-state";
 /// let job = Job::new("app", Profile::rigid(1, Time::from_seconds(1))?);
 /// let instance = Instance::new(platform, vec![job.with_count(100.try_into()?).with_data(1)], vec![])?;
 /// let mut context = Context::default();
-/// let Plan::Periodic(state) = SteadyState.schedule(&instance, &mut context)? else { panic!("no period") };
+/// let Plan::Periodic(state) = SteadyState::default().schedule(&instance, &mut context)? else { panic!("no period") };
 /// assert_eq!(state.throughput.to_string(), "3/2");
 /// assert_eq!(context.bounds[0].verify(&instance), Ok(()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SteadyState;
+pub struct SteadyState {
+    /// The exponent of alpha-fairness, from 1 to 10. If it is `None`, the least weighted throughput is maximised.
+    pub alpha: Option<u32>,
+}
 
 impl Scheduler for SteadyState {
     fn name(&self) -> String {
-        STEADY_STATE.into()
+        self.alpha.map_or_else(|| STEADY_STATE.into(), |alpha| format!("{STEADY_STATE}[alpha={alpha}]"))
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
@@ -55,12 +59,18 @@ impl Scheduler for SteadyState {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        let problem = TreeProblem::new(instance).map_err(|error| ScheduleError::Unsupported {
-            scheduler: self.name(),
-            reason: Unsupported(error.to_string()),
+        let unsupported =
+            |reason: String| ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason) };
+        let problem = TreeProblem::new(instance).map_err(|error| unsupported(error.to_string()))?;
+        let Some(alpha) = self.alpha else {
+            let best = throughput(&problem, Precision::Exact);
+            context.bounds.push(best.proved());
+            return Ok(best.steady_state(&problem).into());
+        };
+        context.bounds.push(throughput(&problem, Precision::Float).proved());
+        let fair = alpha_fair(&problem, alpha).ok_or_else(|| {
+            unsupported("alpha-fairness is not defined if no node can compute the tasks of some bag".into())
         })?;
-        let best = throughput(&problem, Precision::Exact);
-        context.bounds.push(best.proved());
-        Ok(best.steady_state(&problem).into())
+        Ok(fair.steady_state(&problem).into())
     }
 }

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use makespan_algos::{Context, Plan, ScheduleError, Scheduler};
 use makespan_algos::{catalogue, scheduler};
 use makespan_bounds::tree::{EXACT_NODES, bound};
-use makespan_core::tree::{Rates, SteadyState, TreeProblem};
+use makespan_core::tree::{Rates, SteadyState, TreeProblem, float_of};
 use makespan_core::{Instance, Job, Link, Node, Objective, Platform, Profile, Time, Weight};
 use makespan_verify::{Bound, Proof, Value};
 use proptest::prelude::*;
@@ -146,8 +146,13 @@ proptest! {
             check_bound(&bounds[0], &instance, &throughput)?;
             check_bound(&bound(&instance).unwrap(), &instance, &throughput)?;
             prop_assert!(problem.nodes().len() <= EXACT_NODES);
-            prop_assert_eq!(state.optimum.as_ref().map(|optimum| optimum.verify(problem)), Some(Ok(())));
-            prop_assert!(bounds[0].ratio(&throughput).unwrap() < 1.0 + 1e-9);
+            if let Some(fairness) = &state.fairness {
+                let excess = fairness.excess(problem, &state.rates).unwrap();
+                prop_assert!((0.0..1e-7).contains(&float_of(&excess)), "{}", float_of(&excess));
+            } else {
+                prop_assert_eq!(state.optimum.as_ref().map(|optimum| optimum.verify(problem)), Some(Ok(())));
+                prop_assert!(bounds[0].ratio(&throughput).unwrap() < 1.0 + 1e-9);
+            }
             if let Ok(period) = &state.period {
                 let rates = Rates::new(problem.applications().len(), period.rates());
                 prop_assert_eq!(rates.fair_throughput(problem), Ok(period.throughput(problem)));

@@ -26,6 +26,7 @@
 mod basis;
 mod exact;
 mod factor;
+mod fair;
 mod field;
 mod figures;
 mod period;
@@ -45,6 +46,7 @@ use makespan_core::{Instance, Objective, Unsupported};
 use makespan_verify::proof::TreePrices;
 use makespan_verify::{Bound, Proof};
 
+pub use fair::{FairRates, alpha_fair};
 pub use upgrades::{NodePart, Upgrade, upgrades};
 
 use basis::Basis;

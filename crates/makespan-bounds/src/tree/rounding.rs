@@ -18,7 +18,7 @@ const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
 /// bound is rounded up.
 pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Prices<f64>, scale: &Scale) -> Throughput {
     let tree_prices = integer_prices(problem, prices, scale);
-    let bound = tree_prices.proves(problem).ok();
+    let bound = tree_prices.fair_throughput(problem).ok();
     let feasible = SHRINK.into_iter().find_map(|shrink| {
         let rates = shrunk(problem, vertex, scale, 1.0 - shrink);
         rates.fair_throughput(problem).ok().map(|value| (rates, value))
@@ -36,7 +36,7 @@ pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
     // The worth of a task is proportional to its work, and ports have the price zero.
     let works: Vec<f64> = problem.applications().iter().map(|app| float_of(&app.work)).collect();
     let prices = TreePrices { tasks: integers(&works).0, ports: vec![0; nodes], exponent: 0 };
-    let bound = prices.proves(problem).unwrap_or(RBig::ZERO);
+    let bound = prices.fair_throughput(problem).unwrap_or(RBig::ZERO);
     Throughput { rates, value: RBig::ZERO, bound, prices, optimum: None, steps: 0 }
 }
 
@@ -72,7 +72,7 @@ fn integer_prices(problem: &TreeProblem, prices: &Prices<f64>, scale: &Scale) ->
 }
 
 /// Converts floats to integers of at most 62 bits. Also returns the binary exponent of the unit of these integers.
-fn integers(values: &[f64]) -> (Vec<u64>, i32) {
+pub(super) fn integers(values: &[f64]) -> (Vec<u64>, i32) {
     let largest = values.iter().copied().fold(0.0, f64::max);
     if largest == 0.0 {
         return (vec![0; values.len()], 0);

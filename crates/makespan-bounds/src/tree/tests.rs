@@ -130,7 +130,7 @@ proptest! {
         prop_assert_eq!(optimum.verify(&problem), Ok(()));
         prop_assert_eq!(&optimum.throughput, &plain_optimum(&problem));
         prop_assert!(best.bound >= optimum.throughput);
-        prop_assert_eq!(best.prices.proves(&problem), Ok(best.bound));
+        prop_assert_eq!(best.prices.fair_throughput(&problem), Ok(best.bound));
     }
 
     #[test]
@@ -152,13 +152,37 @@ proptest! {
     }
 
     #[test]
+    fn alpha_fair_rates_are_proved_and_no_other_rates_have_more_utility(
+        problem in trees(12), alpha in 1_u32..=10, weights in prop::collection::vec(1_u64..9, 3),
+    ) {
+        let found = alpha_fair(&problem, alpha).expect("the root computes all applications");
+        prop_assert_eq!(found.fairness.excess(&problem, &found.rates), Ok(found.excess.clone()));
+        prop_assert!(found.excess >= RBig::ZERO && float_of(&found.excess) < 1e-7, "{}", float_of(&found.excess));
+        let totals = |rates: &Rates| rates.totals(&problem).iter().map(float_of).collect::<Vec<_>>();
+        let utility = |rates: &Rates| -> f64 {
+            let each = problem.applications().iter().zip(totals(rates)).map(|(app, total)| {
+                let power = 1.0 - f64::from(alpha);
+                float_of(&app.weight) * if alpha == 1 { total.ln() } else { total.powf(power) / power }
+            });
+            each.sum()
+        };
+        let directed = problem.with_weights(weights.iter().map(|&weight| RBig::from(weight)));
+        let other = throughput(&directed, Precision::Exact).rates;
+        // The utility is concave, so it exceeds the utility of the fair rates by at most the excess times their value.
+        let value: f64 = problem.applications().iter().zip(totals(&found.rates))
+            .map(|(app, total)| float_of(&app.weight) * total.powi(1 - alpha as i32)).sum();
+        let most = utility(&found.rates) + value * (float_of(&found.excess) + 1e-9);
+        prop_assert!(utility(&other) <= most, "{} > {most}", utility(&other));
+    }
+
+    #[test]
     fn any_prices_prove_a_bound_that_no_steady_state_passes(
         problem in trees(6), tasks in prop::collection::vec(0_u64..9, 3), ports in prop::collection::vec(0_u64..9, 6),
         exponent in -3_i32..3,
     ) {
         let (n, k) = (problem.nodes().len(), problem.applications().len());
         let prices = TreePrices { tasks: tasks[..k].to_vec(), ports: ports[..n].to_vec(), exponent };
-        match prices.proves(&problem) {
+        match prices.fair_throughput(&problem) {
             Ok(bound) => prop_assert!(bound >= plain_optimum(&problem)),
             Err(_) => prop_assert!(tasks[..k].iter().all(|&price| price == 0)),
         }

@@ -75,7 +75,7 @@ fn reached(instance: &Instance) -> Result<String> {
     let stated = match (&planned.plan, planned.bounds.first()) {
         (Plan::Periodic(state), Some(bound)) => {
             let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
-            TreePlanFile::new(&problem, &state.rates, bound).ok()
+            TreePlanFile::new(&problem, state, bound).ok()
         }
         _ => None,
     };

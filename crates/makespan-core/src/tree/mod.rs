@@ -11,10 +11,12 @@
 //! All numbers are exact rationals, so that throughputs can be proved and periods can be computed. A float of the
 //! platform represents its shortest decimal: a speed that is written as 0.1 in a file is exactly one tenth.
 
+mod fairness;
 pub mod network;
 mod network_schedule;
 mod optimum;
 mod periodic;
+mod prices;
 mod rates;
 mod rational;
 mod steady_state;
@@ -25,9 +27,11 @@ mod unroll;
 use dashu_ratio::RBig;
 use thiserror::Error;
 
+pub use fairness::{Fairness, FairnessError};
 pub use network_schedule::{NetworkSchedule, NetworkViolation, Transfer, validate_network};
 pub use optimum::{Optimum, OptimumError, dual_value};
 pub use periodic::{Periodic, PeriodicError, exact_period};
+pub use prices::{PricesError, TreePrices};
 pub use rates::{Rates, RatesError, latency_load, link_load, port_load};
 pub use rational::{decimal_of, decimal_text, float_of, next_decimal, parse_decimal, short_decimal};
 pub use steady_state::SteadyState;
@@ -174,6 +178,16 @@ impl TreeProblem {
         let jobs = instance.jobs();
         let has_data = |job: &Job<Rows>| instance.task(job.first()).data.is_some();
         instance.platform().is_tree() && (jobs.iter().any(has_data) || jobs.iter().all(Job::is_bag))
+    }
+
+    /// Returns the same problem with other weights of the applications, in job order.
+    #[must_use]
+    pub fn with_weights(&self, weights: impl IntoIterator<Item = RBig>) -> Self {
+        let mut changed = self.clone();
+        for (app, weight) in changed.applications.iter_mut().zip(weights) {
+            app.weight = weight;
+        }
+        changed
     }
 
     /// Returns the nodes, in platform order.

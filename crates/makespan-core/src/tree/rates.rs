@@ -87,6 +87,12 @@ impl Rates {
         flows
     }
 
+    /// Returns the tasks per second of each application on all nodes.
+    pub fn totals(&self, problem: &TreeProblem) -> Vec<RBig> {
+        let root = problem.root() * self.applications;
+        self.flows(problem)[root..][..self.applications].to_vec()
+    }
+
     /// Returns the fraction of time in which the processors of a node compute, averaged over its processors. Returns 0
     /// for a switch.
     pub fn processor_load(&self, problem: &TreeProblem, node: usize) -> RBig {

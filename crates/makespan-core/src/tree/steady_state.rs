@@ -2,7 +2,7 @@
 
 use dashu_ratio::RBig;
 
-use super::{Optimum, Periodic, PeriodicError, Rates, RatesError, TreeProblem};
+use super::{Fairness, Optimum, Periodic, PeriodicError, Rates, RatesError, TreeProblem};
 
 /// Rates that the machines of a tree can sustain, with a period of whole tasks.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub struct SteadyState {
     pub throughput: RBig,
     /// The optimum with its proof, if the optimum was found. The rates of the optimum equal `rates`.
     pub optimum: Option<Optimum>,
+    /// The proof of fairness, if the rates are alpha-fair instead of having the largest fair throughput.
+    pub fairness: Option<Fairness>,
     /// A period in which nodes compute whole numbers of tasks. If the exact period of the rates is short, this field
     /// contains the exact period. Otherwise, the rates are rounded.
     pub period: Result<Periodic, PeriodicError>,

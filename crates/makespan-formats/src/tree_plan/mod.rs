@@ -5,7 +5,7 @@ mod svg;
 mod tests;
 mod unrolled;
 
-pub use makespan_verify::native::tree_plan::{StatedPeriod, TreePlanFile, is_tree_plan};
+pub use makespan_verify::native::tree_plan::{StatedFairness, StatedPeriod, TreePlanFile, is_tree_plan};
 pub use svg::write_tree_svg;
 pub(crate) use svg::{FULL, shares};
 pub use unrolled::write_network_csv;

@@ -244,7 +244,7 @@ fn drawn(key: TreeKey, seed: u64, tasks: u64, latency: Latency) -> Result<TreePr
 /// Returns the best steady state, and verifies its bound.
 fn proved(problem: &TreeProblem, key: TreeKey) -> Result<Throughput, LabError> {
     let best = throughput(problem, Precision::Float);
-    let proved = best.prices.proves(problem).map_err(|error| wrong(key, error.to_string()))?;
+    let proved = best.prices.fair_throughput(problem).map_err(|error| wrong(key, error.to_string()))?;
     if proved != best.bound || float_of(&best.bound) > float_of(&best.value) * (1.0 + 1e-6) {
         let reason = format!("it proves {}, and {} is feasible", float_of(&proved), float_of(&best.value));
         return Err(wrong(key, reason));

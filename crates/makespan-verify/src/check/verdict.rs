@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use makespan_core::tree::decimal_text;
+use makespan_core::tree::{decimal_text, float_of};
 use makespan_core::{Instance, Metrics, Objective, Punctuality, Schedule, SeparateEnds, shown};
 
 use super::words::{bound_word, figure, gap, value};
@@ -29,9 +29,13 @@ pub fn verdict(name: &str, instance: &Instance, file: &PlanFile, problems: &[Str
         }
         PlanFile::Periodic(file) => {
             let (value, bound) = (decimal_text(&file.fair_throughput), file.bound.value.decimal(file.bound.objective));
+            let fair = file.fairness.as_ref().map_or_else(String::new, |stated| {
+                let (alpha, excess) = (stated.fairness.alpha, float_of(&stated.excess));
+                format!("alpha-fair with alpha {alpha}, proved within {excess:.1e}\n")
+            });
             format!(
                 "valid: no processor and no port exceeds its capacity, and the stated values and the bound are \
-                 proved{condition}\nfair throughput {value}, at most {bound} in any steady state\n"
+                 proved{condition}\nfair throughput {value}, at most {bound} in any steady state\n{fair}"
             )
         }
     }

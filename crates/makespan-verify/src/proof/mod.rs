@@ -64,6 +64,7 @@ pub use job_windows::JobWindows;
 pub use last_job::LastJob;
 pub use late_work::LateWork;
 pub use machine_prices::MachinePrices;
+pub use makespan_core::tree::TreePrices;
 pub use path_flow::{Areas, PathFlow};
 pub use paths::Paths;
 pub use places::{NodeKinds, NodeRun};
@@ -76,7 +77,6 @@ pub use soonest::{earliest_completion, soonest_completion};
 pub use spans::{Spans, TaskSpan};
 pub use time_prices::{DeadlinePrices, MachineTimePrices, TimePrices, WidthPrices};
 pub use time_window::TimeWindow;
-pub use tree_prices::TreePrices;
 pub use value::Value;
 
 /// Data from which a bound on an objective follows by arithmetic alone.

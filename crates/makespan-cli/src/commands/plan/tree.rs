@@ -60,7 +60,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
     }
     remarks.extend(notes(instance, &found));
     let (problem, rates) = (&found.problem, &found.state.rates);
-    let mut file = TreePlanFile::new(problem, rates, &found.bound)
+    let mut file = TreePlanFile::new(problem, &found.state, &found.bound)
         .map_err(|error| miette!("the rates fail their own check, which is a defect of Makespan: {error}"))?;
     file.period = found.state.period.as_ref().ok().map(|period| StatedPeriod::new(problem, period.clone()));
     file.remarks.clone_from(&remarks);
@@ -73,7 +73,11 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
     let summary = format!("{}; {}", summary::instance(instance), headline(&found, instance));
     if let Some(path) = report {
         let nodes = nodes::TreeNodes::new(instance, &found).all();
-        let (remarks, sections) = (&remarks, &[applications(instance, &found), bottlenecks(instance, &found), nodes]);
+        let sections: Vec<Section> = [Some(applications(instance, &found)), bottlenecks(instance, &found), Some(nodes)]
+            .into_iter()
+            .flatten()
+            .collect();
+        let (remarks, sections) = (&remarks, &sections);
         let pictures = &[TreePicture { title, name: title, rates }];
         let report =
             TreeReport { title, summary: &summary, instance, problem, pictures, measured: false, remarks, sections };
@@ -88,7 +92,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
         Format::Text => {
             let mut sections = nodes::TreeNodes::new(instance, &found).for_reading();
             sections.insert(0, applications(instance, &found));
-            sections.push(bottlenecks(instance, &found));
+            sections.extend(bottlenecks(instance, &found));
             let tables: String = sections.iter().map(printed).collect();
             let head =
                 format!("{}, planned by {algorithm}\n{}", summary::instance(instance), summary::remarks(&remarks));
@@ -99,7 +103,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
 
 /// Returns an error if the plans of the algorithm do not support an option.
 pub fn check_options(spec: &str, options: &PlanOptions) -> Result<()> {
-    if spec == STEADY_STATE { refuse(options) } else { refuse_options_of_trees(options) }
+    if spec.split('[').next() == Some(STEADY_STATE) { refuse(options) } else { refuse_options_of_trees(options) }
 }
 
 /// Returns an error for options of schedules and of searches. A steady state has no placements, and its computation
@@ -137,6 +141,15 @@ fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
 fn headline(found: &TreePlan, instance: &Instance) -> String {
     let state = &found.state;
     let value = format!("fair throughput {} weighted tasks a second", float(float_of(&state.throughput)));
+    if let Some(fairness) = &state.fairness {
+        let excess = fairness.excess(&found.problem, &state.rates).map_or(f64::INFINITY, |excess| float_of(&excess));
+        let most = float(float_of(&found.bound.value.rational()));
+        let alpha = fairness.alpha;
+        return format!(
+            "alpha-fair with alpha {alpha}, proved within {excess:.1e}{}; {value} (at most {most})",
+            instance.condition()
+        );
+    }
     match &state.optimum {
         Some(optimum) => {
             let exact = optimum.throughput.to_string();
@@ -162,11 +175,12 @@ fn period(found: &TreePlan) -> String {
         Ok(period) => {
             let reached = float_of(&(period.throughput(&found.problem) / &found.state.throughput));
             let loss = 100.0 * (1.0 - reached).max(0.0);
+            let best = if found.state.fairness.is_none() { "the optimum" } else { "the rates" };
             let tasks: u64 = period.tasks.iter().sum();
             let start_up = period.start_up(&found.problem).map_or("-".into(), |time| float(time.seconds()));
             let buffers = period.buffers(&found.problem).into_iter().max().unwrap_or(0);
             format!(
-                "period {} s with {}, {loss:.2} % below the optimum; steady after {start_up} s; buffers of at most {}",
+                "period {} s with {}, {loss:.2} % below {best}; steady after {start_up} s; buffers of at most {}",
                 float(period.period.seconds()),
                 counted(tasks, "task"),
                 counted(buffers, "task")
@@ -239,8 +253,9 @@ fn applications(instance: &Instance, found: &TreePlan) -> Section {
 }
 
 /// Lists the parts that limit the fair throughput. An upgrade of such a part would raise the fair throughput.
-fn bottlenecks(instance: &Instance, found: &TreePlan) -> Section {
-    let Proof::TreePrices(prices) = &found.bound.proof else { return Section::default() };
+/// Returns `None` for alpha-fair rates, because other parts limit them.
+fn bottlenecks(instance: &Instance, found: &TreePlan) -> Option<Section> {
+    let (Proof::TreePrices(prices), None) = (&found.bound.proof, &found.state.fairness) else { return None };
     let upgrades = upgrades(&found.problem, &found.state.rates, prices);
     let rows = upgrades.iter().take(BOTTLENECKS).map(|upgrade| {
         let name = &instance.platform().nodes()[upgrade.node].name;
@@ -253,7 +268,7 @@ fn bottlenecks(instance: &Instance, found: &TreePlan) -> Section {
     });
     let text = "The increase of the fair throughput if one node or link becomes one percent faster, estimated from the dual prices of the bound.";
     let rows = rows.collect();
-    section("Bottlenecks", text, &["part", "gain for 1 % (%)"], rows)
+    Some(section("Bottlenecks", text, &["part", "gain for 1 % (%)"], rows))
 }
 
 fn section(title: &str, text: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Section {

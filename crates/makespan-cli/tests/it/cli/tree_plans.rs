@@ -33,6 +33,28 @@ fn a_tree_is_planned_proved_and_drawn() {
     assert_eq!(json, sandbox.read("p.json"), "the same plan on standard output");
 }
 
+/// Proportionally fair rates state their proof, and `verify` refuses a smaller distance.
+#[test]
+fn fair_rates_of_other_kinds_are_planned_and_verified() {
+    let sandbox = sandbox();
+    let said =
+        sandbox.makespan("plan t.json --algorithm steady-state[alpha=1] --output p.json --report r.html").succeeds();
+    assert!(said.contains("alpha-fair with alpha 1, proved within ") && !said.contains("Bottlenecks"), "{said}");
+    assert!(sandbox.makespan("verify t.json p.json").succeeds().contains("alpha-fair with alpha 1, proved within "));
+    let plan = sandbox.json("p.json");
+    let (value, most) = (&plan["fair_throughput"], &plan["bounds"]["fair_throughput"]["value"]);
+    assert!(
+        value.as_f64().unwrap() < 0.99 * most.as_f64().unwrap(),
+        "another optimum than the fair throughput: {plan}"
+    );
+    let excess = plan["fairness"]["excess"].to_string();
+    assert!(excess.parse::<f64>().unwrap() < 1e-8, "{excess}");
+    sandbox.write("q.json", sandbox.read("p.json").replace(&format!("\"excess\": {excess}"), "\"excess\": 0"));
+    let said = sandbox.makespan("verify t.json q.json");
+    assert!(said.status == Some(1) && said.out.contains("fairness: the stated excess is 0, but"), "{said:?}");
+    sandbox.makespan("plan t.json --algorithm steady-state[alpha=0]").refused(&["max, or a number from 1 to 10"]);
+}
+
 /// The text does not grow with the tree, and it takes hardly longer than the JSON output.
 #[test]
 fn a_large_tree_is_told_in_a_few_lines_and_in_linear_time() {

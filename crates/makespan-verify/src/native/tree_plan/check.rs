@@ -2,13 +2,13 @@
 
 use crate::Bound;
 use makespan_core::Instance;
-use makespan_core::tree::{Rates, RatesError, TreeProblem, decimal_text, short_decimal};
+use makespan_core::tree::{FairnessError, Rates, RatesError, TreeProblem, decimal_text, short_decimal};
 
-use super::{StatedPeriod, TreePlanFile};
+use super::{StatedFairness, StatedPeriod, TreePlanFile};
 
 impl TreePlanFile {
     /// Checks all statements of the file. The rates must be a steady state with the stated throughput, the dual prices
-    /// must prove the bound, and the period must be valid. The check is exact and needs no solver.
+    /// must prove the bound, and the proof of fairness and the period must be valid. The check is exact and needs no solver.
     pub fn problems(&self, instance: &Instance, problem: &TreeProblem) -> Vec<String> {
         let mut problems = Vec::new();
         match self.rates.fair_throughput(problem) {
@@ -22,6 +22,7 @@ impl TreePlanFile {
             }
         }
         problems.extend(self.wrong_bound(instance));
+        problems.extend(self.wrong_fairness(instance, problem));
         problems.extend(self.wrong_period(instance, problem));
         problems
     }
@@ -36,6 +37,36 @@ impl TreePlanFile {
         let (stated, proven) = (decimal_text(&stated.rational()), decimal_text(&proven));
         (stated != proven)
             .then(|| format!("the stated bound on the {objective} is {stated}, but the certificate proves {proven}"))
+    }
+
+    /// Checks that the algorithm and the proof of fairness state the same alpha, and that the stated distance from fairness
+    /// is exactly the proven distance, rounded up.
+    fn wrong_fairness(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
+        let Some(StatedFairness { fairness, excess }) = &self.fairness else {
+            let claims = self.algorithm.contains("alpha=");
+            return claims.then(|| format!("`{}` claims fairness, but the file has no `fairness`", self.algorithm));
+        };
+        let algorithm = format!("steady-state[alpha={}]", fairness.alpha);
+        if self.algorithm != algorithm {
+            return Some(format!(
+                "fairness: the file is a plan of `{}`, but this proof is for {algorithm}",
+                self.algorithm
+            ));
+        }
+        match fairness.excess(problem, &self.rates) {
+            // Another line reports wrong rates.
+            Err(FairnessError::Rates(_)) => None,
+            Err(FairnessError::Idle(at)) => {
+                let job = instance.jobs().get(at).map_or("?", |job| job.name.as_str());
+                Some(format!("fairness: job `{job}` has no rate, so its marginal utility is infinite"))
+            }
+            Err(error) => Some(format!("fairness: {error}")),
+            Ok(proven) => {
+                let (stated, proven) = (decimal_text(excess), decimal_text(&short_decimal(&proven, true)));
+                (stated != proven)
+                    .then(|| format!("fairness: the stated excess is {stated}, but the prices prove {proven}"))
+            }
+        }
     }
 
     /// Checks the period. The rates of the period are its numbers of tasks, divided by its length. These rates must be

@@ -10,7 +10,7 @@ mod tests;
 mod write;
 
 use dashu_ratio::RBig;
-use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
+use makespan_core::tree::{Fairness, Periodic, Rates, RatesError, SteadyState, TreeProblem, short_decimal};
 
 use crate::Bound;
 use crate::native::origin::PlanOrigin;
@@ -26,12 +26,23 @@ pub struct TreePlanFile {
     pub bound: Bound,
     /// Rates at which the nodes compute tasks.
     pub rates: Rates,
+    /// Proof that the rates are nearly alpha-fair, if the file states one.
+    pub fairness: Option<StatedFairness>,
     /// Period with whole numbers of tasks, if the file states one.
     pub period: Option<StatedPeriod>,
     /// Remarks for the user.
     pub remarks: Vec<String>,
     /// Program, algorithm and instance, if the file states them.
     pub origin: Option<PlanOrigin>,
+}
+
+/// A proof of fairness and the number that it proves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedFairness {
+    /// The proof.
+    pub fairness: Fairness,
+    /// Stated number e: every steady state completes tasks of at most 1 + e times the value.
+    pub excess: RBig,
 }
 
 /// A period and its stated throughput.
@@ -52,18 +63,25 @@ impl StatedPeriod {
 }
 
 impl TreePlanFile {
-    /// Returns a file with these rates and this bound, as decimals of 15 digits. Rates are rounded down and the bound
-    /// is rounded up, so both remain valid.
+    /// Returns a file with the rates of this state and this bound, as decimals of 15 digits. Rates are rounded down, and
+    /// the bound and the distance from fairness are rounded up, so all of them remain valid. The caller adds the period.
     ///
     /// # Errors
     /// [`RatesError`] if the rates are not a steady state.
-    pub fn new(problem: &TreeProblem, rates: &Rates, bound: &Bound) -> Result<Self, RatesError> {
-        let decimals = rates.all().iter().map(|rate| short_decimal(rate, false)).collect();
+    pub fn new(problem: &TreeProblem, state: &SteadyState, bound: &Bound) -> Result<Self, RatesError> {
+        let decimals = state.rates.all().iter().map(|rate| short_decimal(rate, false)).collect();
         let rates = Rates::new(problem.applications().len(), decimals);
         let fair_throughput = short_decimal(&rates.fair_throughput(problem)?, false);
         Ok(Self {
-            algorithm: "steady-state".into(),
+            algorithm: state
+                .fairness
+                .as_ref()
+                .map_or_else(|| "steady-state".into(), |fairness| format!("steady-state[alpha={}]", fairness.alpha)),
             fair_throughput,
+            fairness: state.fairness.as_ref().and_then(|fairness| {
+                let excess = short_decimal(&fairness.excess(problem, &rates).ok()?, true);
+                Some(StatedFairness { fairness: fairness.clone(), excess })
+            }),
             bound: Bound { value: short_decimal(&bound.value.rational(), true).into(), ..bound.clone() },
             rates,
             period: None,

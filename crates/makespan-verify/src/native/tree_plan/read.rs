@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use dashu_ratio::RBig;
-use makespan_core::tree::{Periodic, Rates};
+use makespan_core::tree::{Fairness, Periodic, Rates, TreePrices};
 use makespan_core::{Instance, Objective, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::{StatedPeriod, TreePlanFile};
+use super::{StatedFairness, StatedPeriod, TreePlanFile};
 use crate::native::document::from_json;
 use crate::native::error::{FilePlace, FormatError};
 use crate::native::origin::PlanOrigin;
@@ -25,6 +25,7 @@ struct Document {
     bounds: Bounds,
     #[serde(default)]
     remarks: Vec<String>,
+    fairness: Option<FairnessEntry>,
     period: Option<PeriodEntry>,
     origin: Option<PlanOrigin>,
     rates: Table<String>,
@@ -34,6 +35,14 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct Bounds {
     fair_throughput: BoundEntry,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FairnessEntry {
+    alpha: Scalar<Count>,
+    excess: Scalar<String>,
+    prices: TreePrices,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +99,10 @@ impl TreePlanFile {
         let rates = table(file, "rates", document.rates, instance)?;
         let rate = |rate: Option<Scalar<String>>| rate.map_or(Ok(RBig::ZERO), |rate| decimal("rates", &rate.0));
         let rates = rates.into_iter().map(rate).collect::<Result<_, _>>()?;
+        let fairness = document.fairness.map(|entry| {
+            let excess = decimal("fairness.excess", &entry.excess.0)?;
+            Ok(StatedFairness { fairness: Fairness { alpha: entry.alpha.0.0, prices: entry.prices }, excess })
+        });
         let period = document.period.map(|entry| {
             let tasks = table(file, "period.tasks", entry.tasks, instance)?;
             let tasks = tasks.into_iter().map(|tasks| tasks.map_or(0, |tasks| tasks.0.0)).collect();
@@ -101,6 +114,7 @@ impl TreePlanFile {
             fair_throughput: decimal("fair_throughput", &document.fair_throughput.0)?,
             bound,
             rates: Rates::new(instance.jobs().len(), rates),
+            fairness: fairness.transpose()?,
             period: period.transpose()?,
             algorithm: document.algorithm,
             remarks: document.remarks,

@@ -21,6 +21,12 @@ fn by(prices: TreePrices, instance: &Instance) -> Bound {
     Bound::proved_by(Objective::Throughput, Proof::TreePrices(prices), instance).unwrap()
 }
 
+/// Returns a steady state with these rates, without a period.
+fn state(rates: Rates) -> SteadyState {
+    let period = Err(makespan_core::tree::PeriodicError::TooLong);
+    SteadyState { rates, throughput: RBig::ZERO, optimum: None, fairness: None, period }
+}
+
 /// Returns a file with rates that are chosen by hand: the root computes tasks of x, and node a computes tasks of y.
 /// Only work has a dual price.
 fn file(problem: &TreeProblem) -> TreePlanFile {
@@ -32,7 +38,7 @@ fn file(problem: &TreeProblem) -> TreePlanFile {
         RBig::ONE.into(),
         "5 work units a second, and 5 work units for each unit of fair throughput"
     );
-    let mut file = TreePlanFile::new(problem, &Rates::new(2, rates), &bound).unwrap();
+    let mut file = TreePlanFile::new(problem, &state(Rates::new(2, rates)), &bound).unwrap();
     file.remarks.push("a \"remark\"".into());
     let period = Periodic { period: makespan_core::Time::from_seconds(10), tasks: vec![9, 0, 0, 18, 0, 0] };
     file.period = Some(StatedPeriod::new(problem, period));
@@ -58,6 +64,36 @@ fn a_plan_reads_back_as_it_was_written_and_has_no_problems() {
     let again = TreePlanFile::read("p.json", text.as_bytes(), &instance).unwrap();
     assert_eq!(again, file);
     assert_eq!(again.problems(&instance, &problem), Vec::<String>::new());
+}
+
+#[test]
+fn a_proof_of_fairness_reads_back_and_every_change_of_it_is_found() {
+    let (instance, problem) = instance();
+    // With alpha 1, a task of x has the value 1 / 0.9, and a task of y has the value 2 / 1.8. A unit of work costs at most
+    // as much as it earns with y: 2 / 1.8. So 5 units cost 5.56, and the rates earn 3: 0.85 times more is the proof.
+    let rates = Rates::new(2, [0.9, 0.0, 0.0, 1.8, 0.0, 0.0].map(decimal_of).to_vec());
+    let prices = TreePrices { tasks: vec![1, 1], ports: vec![0, 0, 0], exponent: 0 };
+    let fairness = Fairness { alpha: 1, prices };
+    let bound = file(&problem).bound;
+    let file = TreePlanFile::new(&problem, &SteadyState { fairness: Some(fairness), ..state(rates) }, &bound).unwrap();
+    let text = text(&file, &instance);
+    let again = TreePlanFile::read("p.json", text.as_bytes(), &instance).unwrap();
+    assert_eq!((&again, again.problems(&instance, &problem)), (&file, vec![]));
+    assert!(text.contains("\"excess\": 0.851851851851852, "), "{text}");
+    let changed = |from: &str, to: &str, expect: &str| {
+        assert!(text.contains(from), "{text}");
+        let file = TreePlanFile::read("p.json", text.replacen(from, to, 1).as_bytes(), &instance);
+        let problems = file.map_or_else(|error| vec![error.to_string()], |file| file.problems(&instance, &problem));
+        assert!(problems.iter().any(|problem| problem.contains(expect)), "{problems:?} lacks {expect}");
+    };
+    changed("\"excess\": 0.85", "\"excess\": 0.84", "the prices prove 0.85");
+    changed("\"tasks\":[1,1]", "\"tasks\":[1,0]", "no bag has tasks with a positive price");
+    changed("\"tasks\":[1,1]", "\"tasks\":[1]", "not exactly one price");
+    changed("\"alpha\": 1,", "\"alpha\": 2,", "this proof is for steady-state[alpha=2]");
+    changed("\"a\": 1.8", "\"a\": 0", "`y` has no rate");
+    let from = text.find(" \"fairness\"").unwrap();
+    let until = from + text[from..].find('\n').unwrap();
+    changed(&text[from..=until], "", "has no `fairness`");
 }
 
 #[test]
@@ -154,7 +190,7 @@ fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanF
     let busiest = busiest.max().unwrap();
     let rates = Rates::new(applications, rates.into_iter().map(|rate| rate / &busiest).collect());
     let prices = TreePrices { tasks: vec![3; applications], ports: vec![1; count], exponent: -2 };
-    let mut file = TreePlanFile::new(&problem, &rates, &by(prices, &instance)).unwrap();
+    let mut file = TreePlanFile::new(&problem, &state(rates.clone()), &by(prices, &instance)).unwrap();
     let length = makespan_core::Time::from_ticks(rng.random_range(1_000_000_000_000..9_000_000_000_000));
     let Ok(period) = Periodic::rounded(&problem, &rates, length) else { return drawn(rng) };
     file.period = Some(StatedPeriod::new(&problem, period));

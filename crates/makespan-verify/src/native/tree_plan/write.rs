@@ -6,7 +6,7 @@ use dashu_ratio::RBig;
 use makespan_core::Instance;
 use makespan_core::tree::decimal_text;
 
-use super::{StatedPeriod, TreePlanFile};
+use super::{StatedFairness, StatedPeriod, TreePlanFile};
 use crate::native::schedule::write_bound;
 
 impl TreePlanFile {
@@ -23,6 +23,11 @@ impl TreePlanFile {
         write!(writer, " \"bounds\": {{\"{}\": ", self.bound.objective.name())?;
         write_bound(instance, &self.bound, writer)?;
         writeln!(writer, "}},")?;
+        if let Some(StatedFairness { fairness, excess }) = &self.fairness {
+            let (alpha, prices) = (fairness.alpha, serde_json::to_string(&fairness.prices)?);
+            write!(writer, " \"fairness\": {{\"alpha\": {alpha}, \"excess\": {}, ", decimal_text(excess))?;
+            writeln!(writer, "\"prices\": {prices}}},")?;
+        }
         if !self.remarks.is_empty() {
             writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;
         }
