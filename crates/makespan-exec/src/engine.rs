@@ -221,6 +221,15 @@ pub trait Engine {
         Ok(())
     }
 
+    /// Requests the machines of the run. Called once, before all other methods that need machines, and only if tasks
+    /// remain to be run.
+    ///
+    /// # Errors
+    /// A message for the user.
+    fn request_machines(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Returns the name of the machine with these processors.
     fn host(&self, processors: &ProcSet) -> String;
 

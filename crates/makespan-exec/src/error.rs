@@ -85,6 +85,9 @@ pub enum ExecuteError {
     /// Tasks of an earlier session may still run on a machine that this session cannot control.
     #[error("{0}")]
     Elsewhere(String),
+    /// The machines of the run cannot be requested.
+    #[error("{0}")]
+    NoMachines(String),
     /// A file or folder of the run cannot be used.
     #[error("{path}: {source}; the folder of a run must be writable")]
     Folder {

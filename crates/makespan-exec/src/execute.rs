@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, Policy, Schedule, TaskId, Time, Trace};
+use makespan_core::{Instance, Outcome, Policy, Schedule, TaskId, Time, Trace};
 
 use crate::clock::{Clock, began};
 use crate::engine::{Engine, TakenAttempt};
@@ -16,7 +16,7 @@ use crate::files::Files;
 use crate::halt::EndCounter;
 use crate::identity::identity;
 use crate::jobserver::check_jobserver;
-use crate::journal::{FILE, History, Journal, JournalRecord, Progression, TaskList, locked, strangers};
+use crate::journal::{FILE, History, Journal, JournalRecord, Progression, RecordedRun, TaskList, locked, strangers};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
@@ -233,6 +233,9 @@ fn drive_on(
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
+    if !is_complete(&machine.files, instance, options) {
+        machine.engine.request_machines().map_err(ExecuteError::NoMachines)?;
+    }
     let SettledRun { mut journal, history, goes_on } = settled(&mut machine, instance, options, observer)?;
     let Machine { storage, engine, files, .. } = machine;
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
@@ -311,6 +314,19 @@ fn drive_on(
     let mut runs = session.state.runs;
     runs.sort_by_key(|run| run.end);
     Ok(Trace { runs })
+}
+
+/// Returns true if an earlier session completed the run: every task of the instance has succeeded, and no task can be
+/// added.
+fn is_complete(files: &Files, instance: &Instance, options: &ExecuteOptions) -> bool {
+    if !options.resume || options.run_all || options.intake.is_some() {
+        return false;
+    }
+    let Ok(run) = RecordedRun::read(files.folder()) else { return false };
+    let has_succeeded = |task: &Progression| matches!(task, Progression::Ended(Outcome::Succeeded));
+    run.history.tasks.iter().all(has_succeeded)
+        && run.names.len() as u64 == instance.tasks()
+        && run.unnamed(instance).is_empty()
 }
 
 /// Writes the begin of a session to the journal and returns the clock of the session.

@@ -117,10 +117,10 @@ struct LastChecks {
 }
 
 impl Pilots {
-    /// Adopts the pilots of earlier sessions that have not ended. Submits the missing pilots.
+    /// Adopts the pilots of earlier sessions that have not ended. [`Engine::request_machines`] submits the missing pilots.
     ///
     /// # Errors
-    /// A message of the file system or of Slurm.
+    /// A message of the file system.
     pub fn begin(platform: &Platform, options: PilotOptions) -> Result<Self, String> {
         let board = PilotBoard::of(&options.folder);
         board.make().map_err(|error| format!("{}: {error}", options.folder.display()))?;
@@ -153,7 +153,6 @@ impl Pilots {
             pilots.close(slot);
         }
         pilots.find_earlier();
-        pilots.ask_first()?;
         pilots.look_for_agents();
         Ok(pilots)
     }
@@ -223,6 +222,12 @@ impl Engine for Pilots {
 
     fn host(&self, processors: &ProcSet) -> String {
         self.nodes.slots.first_of(processors).map_or_else(String::new, |slot| self.node_name(slot))
+    }
+
+    fn request_machines(&mut self) -> Result<(), String> {
+        self.ask_first()?;
+        self.look_for_agents();
+        Ok(())
     }
 
     fn limit_memory(&mut self) -> Result<(), String> {

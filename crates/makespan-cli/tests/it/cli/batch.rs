@@ -134,6 +134,9 @@ fn a_run_on_a_described_batch_system_is_resumed_in_its_pilots() {
     let expected = "-r n -j oe -o /dev/null -l ncpus=2 -l walltime=600 -q long -V";
     assert_eq!(calls.lines().filter(|call| call.ends_with(expected)).count(), 2, "{calls}");
     assert_eq!(calls.lines().count(), 2, "the second session uses the pilots of the first session: {calls}");
+    let said = batch.run(&format!("{line} --resume"));
+    assert_eq!(said.status, Some(0), "{said:?}");
+    assert_eq!(batch.0.read("jobs/calls"), calls, "a complete run submits and cancels no pilot");
 }
 
 #[test]
