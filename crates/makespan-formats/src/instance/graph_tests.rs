@@ -117,3 +117,32 @@ fn a_schedule_names_the_tasks_of_a_graph() {
     check("\"task\": \"d\", ", "", "job `j` is a graph of tasks; state the name of the task in `task`");
     check("\"k\"", "\"k\", \"task\": 0", "is not a bag");
 }
+
+#[test]
+fn milestones_are_removed_and_their_arcs_joined() {
+    let jobs = r#"{"name": "a", "time": 3}, {"name": "b", "time": 4}, {"name": "gate", "time": 0, "after": ["a", "b"]},
+     {"name": "later", "time": "0s", "after": "gate"}, {"name": "c", "time": 5, "after": ["later", "a"]},
+     {"name": "g", "tasks": [{"name": "source", "time": 0}, {"name": "x", "time": 2}, {"name": "mid", "time": [0, 0]},
+      {"name": "y", "time": 3}, {"name": "sink", "time": 0}], "edges": [{"from": "source", "to": "x"},
+      {"from": "x", "to": "mid"}, {"from": "mid", "to": "y"}, {"from": "x", "to": "y", "data": 7}, {"from": "y", "to": "sink"}]},
+     {"name": "empty", "tasks": [{"name": "z", "time": 0}], "after": "c"}"#;
+    let instance = json(jobs).unwrap();
+    let names: Vec<String> = instance.task_ids().map(|task| instance.name(task).into_owned()).collect();
+    assert_eq!(names, ["a", "b", "c", "g/x", "g/y"]);
+    let edges: Vec<_> = instance.edges().iter().map(|edge| (edge.from.0, edge.to.0, edge.payload)).collect();
+    assert!(edges.contains(&(3, 4, Payload::Bytes(7))), "the stated edge is kept: {edges:?}");
+    let waits = &instance.jobs()[2].after;
+    assert_eq!(waits.iter().map(|name| &**name).collect::<Vec<_>>(), ["a", "b"]);
+    let refused = |job: &str, part: &str| {
+        let error = json(job).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    };
+    refused(r#"{"name": "a", "time": 0, "deadline": 3}"#, "removed as a milestone, but it states `deadline`");
+    refused(r#"{"name": "a", "time": 0, "command": "x"}"#, "it states `command`; remove `command`");
+    refused(r#"{"name": "a", "time": 0}"#, "no job takes any time");
+    refused(r#"{"name": "a", "time": 0, "after": "b"}, {"name": "b", "time": 1, "after": "a"}"#, "cycle");
+    refused(r#"{"name": "a", "time": 0, "after": "b"}, {"name": "c", "time": 1}"#, "`b`");
+    let tasks = r#"{"name": "j", "tasks": [{"name": "a", "time": 0}, {"name": "b", "time": 1}],
+        "edges": [{"from": "a", "to": "b", "data": 1}]}"#;
+    refused(tasks, "edges[0]: a task without duration is removed as a milestone, but this edge transfers data");
+}

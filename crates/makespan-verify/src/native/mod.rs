@@ -9,6 +9,7 @@ pub mod error;
 pub mod guess;
 pub mod hosts;
 pub mod instance;
+pub mod milestones;
 mod origin;
 mod plan_file;
 pub mod scalar;

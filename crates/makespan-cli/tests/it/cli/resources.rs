@@ -41,10 +41,7 @@ fn projects_are_drawn_and_converted() {
     // Two activities run one after the other, because the resource suffices for one of them at a time.
     sandbox.write("own.rcp", "4 1\n3\n0 0 2 2 3\n5 2 1 4\n4 2 1 4\n0 0 0\n");
     let said = sandbox.makespan("convert own.rcp own.json").succeeds();
-    assert!(
-        said.contains("activities without duration at the beginning or end of the project are not planned: 2"),
-        "{said}"
-    );
+    assert!(!said.contains("without duration"), "{said}");
     let (first, again) = (sandbox.read("own.json"), sandbox.makespan("convert own.json own.toml"));
     again.succeeds();
     assert!(first.contains("\"licences\":{\"R1\":3}") && first.contains("\"needs\":{\"R1\":2}"), "{first}");

@@ -3,6 +3,7 @@
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time, counted,
 };
+use makespan_verify::native::milestones;
 use rustc_hash::FxHashSet;
 
 use super::FileProblem;
@@ -57,8 +58,8 @@ pub(super) struct Project {
 /// Omitted activities and modes, for remarks.
 #[derive(Default)]
 struct LeftOut {
-    ends: usize,
-    /// Names of omitted activities that have predecessors and successors.
+    /// Names of omitted activities that have predecessors and successors. The activities without duration at the begin
+    /// and at the end of a project have no effect, so they have no remark.
     between: Vec<String>,
     /// For each mode that was omitted because it needs too much of a resource: the name of its activity.
     modes: Vec<String>,
@@ -248,44 +249,14 @@ fn takes_time(activity: &Activity) -> Result<bool, FileProblem> {
 /// Returns the graph of the activities with a duration. If an activity is omitted, its successors wait for its
 /// predecessors instead.
 fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) -> Result<Graph, FileProblem> {
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); whole.len()];
-    let mut awaited = vec![false; whole.len()];
+    let before = milestones::joined(whole, |at| tasks[at as usize].is_none()).map_err(FileProblem::from)?;
+    let (mut waits, mut awaited) = (vec![false; whole.len()], vec![false; whole.len()]);
     for edge in whole.edges() {
-        before[edge.to as usize].push(edge.from);
+        waits[edge.to as usize] = true;
         awaited[edge.from as usize] = true;
     }
-    // An omitted activity with many predecessors and successors could turn a small file into a very large graph.
-    let most = 8 * whole.edges().len() + (1 << 18);
-    let mut size = 0;
-    for &number in whole.order() {
-        let at = number as usize;
-        let own = std::mem::take(&mut before[at]);
-        if tasks[at].is_none() {
-            if own.is_empty() || !awaited[at] {
-                left_out.ends += 1;
-            } else {
-                left_out.between.push(whole.name(number).to_owned());
-            }
-        }
-        let mut all = Vec::with_capacity(own.len());
-        for from in own {
-            match tasks[from as usize] {
-                Some(_) => all.push(from),
-                None => all.extend_from_slice(&before[from as usize]),
-            }
-            if size + all.len() > most {
-                let name = whole.name(number);
-                return Err(FileProblem::from(format!(
-                    "activities without duration before activity `{name}` would have to be replaced by more than \
-                     {most} edges between other activities; give these activities durations"
-                )));
-            }
-        }
-        all.sort_unstable();
-        all.dedup();
-        size += all.len();
-        before[at] = all;
-    }
+    let between = (0..whole.len()).filter(|&at| tasks[at].is_none() && waits[at] && awaited[at]);
+    left_out.between.extend(between.map(|at| whole.name(at as u32).to_owned()));
     let mut numbers = vec![0_u32; tasks.len()];
     let mut kept = Vec::with_capacity(tasks.len());
     let mut edges = Vec::new();
@@ -323,10 +294,7 @@ fn said(platform: &Platform) -> impl Iterator<Item = String> {
 
 impl LeftOut {
     fn remarks(self) -> impl Iterator<Item = String> {
-        let Self { ends, between, modes } = self;
-        let ends = (ends > 0).then(|| {
-            format!("activities without duration at the beginning or end of the project are not planned: {ends}")
-        });
+        let Self { between, modes } = self;
         let first = between.first().cloned();
         let between = first.map(|first| {
             format!(
@@ -343,6 +311,6 @@ impl LeftOut {
                 modes.len()
             )
         });
-        ends.into_iter().chain(between).chain(modes)
+        between.into_iter().chain(modes)
     }
 }

@@ -9,6 +9,7 @@ use super::resources::NeedsEntry;
 use super::times::{TaskTimes, TimeFields, times};
 use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, memory_estimate};
 use crate::native::document::UniquelyNamed;
+use crate::native::milestones::{check_keys, without_tasks};
 use crate::native::scalar::{Bytes, Scalar};
 use crate::native::suggest::nearest;
 
@@ -19,6 +20,8 @@ pub(super) struct TaskEntry {
     task: NamedTask,
     /// Names of the nodes in `time_on`, in the order of the times.
     nodes: Option<Vec<String>>,
+    /// True if the task takes no time. Such a task is removed when the graph is known.
+    is_milestone: bool,
 }
 
 #[derive(Deserialize)]
@@ -60,13 +63,24 @@ impl TryFrom<TaskFields> for TaskEntry {
     type Error = String;
 
     fn try_from(fields: TaskFields) -> Result<Self, String> {
-        let written = TimeFields {
+        let mut written = TimeFields {
             time: fields.time,
             work: fields.work,
             time_on: fields.time_on,
             speedup: fields.speedup,
             estimate: fields.estimate,
         };
+        let is_milestone = written.is_of_milestone();
+        if is_milestone {
+            let given = [
+                ("needs", fields.needs.is_some() || fields.memory_estimate.is_some()),
+                ("gang", fields.gang.is_some()),
+                ("command", !fields.command.0.is_empty()),
+            ];
+            let of_task = |problem| format!("task `{}`: {problem}", fields.name);
+            check_keys(&given).map_err(of_task)?;
+            written = written.of_milestone().map_err(of_task)?;
+        }
         let TaskTimes { profile, estimate, nodes } =
             times(written, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
@@ -80,15 +94,16 @@ impl TryFrom<TaskFields> for TaskEntry {
         }
         let gang = fields.gang.map(Into::into);
         let task = Task { estimate, command: fields.command.0, needs, memory_estimate, gang, ..Task::new(profile) };
-        Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes })
+        Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes, is_milestone })
     }
 }
 
 /// A graph, and for each task the names of the nodes in its `time_on`.
 type Joined = (Graph, Vec<Option<Vec<String>>>);
 
-/// Builds the graph from the tasks and edges.
-pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined, String> {
+/// Builds the graph from the tasks and edges, without milestones. Returns `None` if all tasks are milestones.
+pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Option<Joined>, String> {
+    let is_milestone: Vec<bool> = tasks.iter().map(|entry| entry.is_milestone).collect();
     let (tasks, nodes): (Vec<NamedTask>, Vec<_>) = tasks.into_iter().map(|entry| (entry.task, entry.nodes)).unzip();
     let numbers: FxHashMap<&str, u32> =
         tasks.iter().enumerate().map(|(number, task)| (&*task.name, number as u32)).collect();
@@ -111,5 +126,11 @@ pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined
         Ok(Edge { from, to, payload })
     };
     let edges = edges.iter().enumerate().map(edge).collect::<Result<Vec<_>, String>>()?;
-    Ok((Graph::new(tasks, edges).map_err(|error| error.to_string())?, nodes))
+    let whole = Graph::new(tasks, edges).map_err(|error| error.to_string())?;
+    if !is_milestone.contains(&true) {
+        return Ok(Some((whole, nodes)));
+    }
+    let nodes = nodes.into_iter().zip(&is_milestone).filter(|(_, is_milestone)| !**is_milestone);
+    let nodes = nodes.map(|(nodes, _)| nodes).collect();
+    Ok(without_tasks(&whole, &is_milestone)?.map(|graph| (graph, nodes)))
 }

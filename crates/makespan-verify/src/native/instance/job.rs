@@ -13,6 +13,7 @@ use super::times::{TaskTimes, TimeFields, times};
 use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, memory_estimate, names};
 use crate::native::document::{Unique, UniquelyNamed};
 use crate::native::guess::keep_walltime;
+use crate::native::milestones::check_keys;
 use crate::native::scalar::{BagTasks, Bytes, Scalar};
 
 /// A job in a file. The job is checked while it is read, so that errors state the place in the file.
@@ -23,6 +24,8 @@ pub(super) struct JobEntry {
     /// Names of the nodes in each task's `time_on`, in the order of the times. The names are resolved when the
     /// platform is known.
     nodes: Vec<Option<Vec<String>>>,
+    /// True if the job takes no time. Such a job is removed when all jobs are known.
+    is_milestone: bool,
 }
 
 impl UniquelyNamed for JobEntry {
@@ -73,6 +76,7 @@ impl TryFrom<Fields> for JobEntry {
             let name = fields.name.clone();
             return compound(fields).map_err(|problem| format!("job `{name}`: {problem}"));
         }
+        let given = fields.given_besides_time();
         let written = TimeFields {
             time: fields.time,
             work: fields.work,
@@ -80,8 +84,13 @@ impl TryFrom<Fields> for JobEntry {
             speedup: fields.speedup,
             estimate: fields.estimate,
         };
-        let TaskTimes { profile, estimate, nodes } =
-            times(written, fields.processors).map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let of_job = |problem: String| format!("job `{}`: {problem}", fields.name);
+        if written.is_of_milestone() {
+            check_keys(&given).map_err(of_job)?;
+            written.of_milestone().map_err(of_job)?;
+            return milestone(fields.name, &fields.after);
+        }
+        let TaskTimes { profile, estimate, nodes } = times(written, fields.processors).map_err(of_job)?;
         let count = fields.count.map(|count| count.0.0);
         let data = fields.data.map(|data| data.0.0);
         if data.is_some() && count.is_none() {
@@ -114,11 +123,40 @@ impl TryFrom<Fields> for JobEntry {
             },
         };
         keep_walltime(&mut job);
-        Ok(Self { job, nodes: vec![nodes] })
+        Ok(Self { job, nodes: vec![nodes], is_milestone: false })
     }
 }
 
+impl Fields {
+    /// Returns the keys that no milestone states, except keys about its time, and whether the job states them.
+    fn given_besides_time(&self) -> [(&'static str, bool); 9] {
+        [
+            ("released", self.released.is_some()),
+            ("deadline", self.deadline.is_some()),
+            ("penalty", self.penalty.is_some()),
+            ("walltime", self.walltime.is_some()),
+            ("count", self.count.is_some()),
+            ("data", self.data.is_some()),
+            ("needs", self.needs.is_some() || self.memory_estimate.is_some()),
+            ("command", !self.command.0.is_empty()),
+            ("submission", self.submission.is_some()),
+        ]
+    }
+}
+
+/// Returns a job that takes no time. The job is removed when all jobs are known.
+fn milestone(name: String, after: &[String]) -> Result<JobEntry, String> {
+    let profile = Profile::rigid(1, Time::TICK).map_err(|error| error.to_string())?;
+    let job = Job { after: after.iter().map(|name| name.as_str().into()).collect(), ..Job::new(name, profile) };
+    Ok(JobEntry { job, nodes: vec![None], is_milestone: true })
+}
+
 impl JobEntry {
+    /// Returns true if the job takes no time.
+    pub(super) fn is_milestone(&self) -> bool {
+        self.is_milestone
+    }
+
     /// Returns, for each task with one time per node, the number of nodes for which the task states a time.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().flatten().map(Vec::len)
@@ -144,7 +182,7 @@ impl JobEntry {
 
     /// Returns the job for a platform with these node positions.
     pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
-        let Self { mut job, nodes } = self;
+        let Self { mut job, nodes, .. } = self;
         if nodes.iter().all(Option::is_none) {
             return Ok(job);
         }
@@ -187,6 +225,7 @@ fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>
 
 /// Reads a job with `tasks` and possibly `edges`.
 fn compound(fields: Fields) -> Result<JobEntry, String> {
+    let beside_time = fields.given_besides_time();
     let Some(tasks) = fields.tasks else {
         return Err("the job has `edges`, but no `tasks`; write the tasks that the edges connect".to_owned());
     };
@@ -208,7 +247,10 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
             "the job has both `tasks` and `{key}`; remove `{key}`, because only the tasks state such data"
         ));
     }
-    let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;
+    let Some((graph, nodes)) = graph(tasks.0, &fields.edges.unwrap_or_default())? else {
+        check_keys(&beside_time)?;
+        return milestone(fields.name, &fields.after);
+    };
     let job = Job::compound(fields.name, graph);
     let mut job = Job {
         priority: fields.priority.unwrap_or(0),
@@ -222,7 +264,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         ..job
     };
     keep_walltime(&mut job);
-    Ok(JobEntry { job, nodes })
+    Ok(JobEntry { job, nodes, is_milestone: false })
 }
 
 /// Returns the default weight of a job. A bag of tasks without `data` has weight 0 (best effort). A bag with `data` is

@@ -22,6 +22,7 @@ use serde::Deserialize;
 
 use crate::native::document::from_json;
 use crate::native::error::{FilePlace, FormatError};
+use crate::native::milestones::without;
 use positions::Positions;
 
 pub use job::usual_weight;
@@ -110,9 +111,9 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
     let jobs = document.jobs.map_or_else(Vec::new, |jobs| jobs.0);
     let (rows, stated) =
         jobs.iter().flat_map(job::JobEntry::rows).fold((0, 0), |(rows, all), row| (rows + 1, all + row));
-    let too_many = |problem: String| FormatError::content(file, FilePlace::field("jobs"), problem);
+    let wrong_jobs = |problem: String| FormatError::content(file, FilePlace::field("jobs"), problem);
     let positions =
-        if rows > 0 { Positions::new(&platform, rows, stated).map_err(too_many)? } else { Positions::default() };
+        if rows > 0 { Positions::new(&platform, rows, stated).map_err(wrong_jobs)? } else { Positions::default() };
     let resolved = |(at, mut job): (usize, job::JobEntry)| {
         let wrong = |key: &str| {
             let place = FilePlace::field(format!("jobs[{at}].{key}"));
@@ -123,7 +124,13 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         }
         job.resolved(&positions).map_err(wrong("time_on"))
     };
-    let jobs = jobs.into_iter().enumerate().map(resolved).collect::<Result<_, _>>()?;
+    let is_milestone: Vec<bool> = jobs.iter().map(job::JobEntry::is_milestone).collect();
+    let mut jobs = jobs.into_iter().enumerate().map(resolved).collect::<Result<Vec<Job>, _>>()?;
+    if is_milestone.contains(&true) {
+        // This instance checks the names in `after`.
+        let whole = joined(file, platform.clone(), jobs.clone(), Vec::new())?;
+        jobs = without(&whole, jobs, &is_milestone).map_err(wrong_jobs)?;
+    }
     let period = |period: schema::ClosedPeriod| Unavailable {
         processors: period.processors.0,
         start: period.start.0,

@@ -4,6 +4,7 @@ use makespan_core::{Estimate, Platform, Profile, Time};
 
 use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn};
 use crate::native::guess::guessed;
+use crate::native::milestones::check_keys;
 use crate::native::scalar::Scalar;
 
 /// Run times of a job or a task, as written in the file.
@@ -20,6 +21,31 @@ pub(super) struct TaskTimes {
     pub(super) profile: Profile,
     pub(super) estimate: Estimate,
     pub(super) nodes: Option<Vec<String>>,
+}
+
+impl TimeFields {
+    /// Returns true if the stated time is 0 on every allotment.
+    pub(super) fn is_of_milestone(&self) -> bool {
+        match &self.time {
+            Some(OneOrMany::One(time)) => *time == Time::ZERO,
+            Some(OneOrMany::Many(times)) => !times.is_empty() && times.iter().all(|time| time.0 == Time::ZERO),
+            None => false,
+        }
+    }
+
+    /// Replaces the times of a milestone by the shortest time. The task of the milestone is removed later.
+    ///
+    /// # Errors
+    /// A message if the milestone also states `work`, or times or speed-ups in another form.
+    pub(super) fn of_milestone(self) -> Result<Self, String> {
+        check_keys(&[
+            ("work", self.work.is_some()),
+            ("time_on", self.time_on.is_some()),
+            ("speedup", self.speedup.is_some()),
+            ("estimate", self.estimate.is_some()),
+        ])?;
+        Ok(Self { time: Some(OneOrMany::One(Time::TICK)), ..self })
+    }
 }
 
 /// Returns the stated run times, or a guess if none are stated.
