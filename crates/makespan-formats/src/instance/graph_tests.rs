@@ -121,11 +121,11 @@ fn a_schedule_names_the_tasks_of_a_graph() {
 #[test]
 fn milestones_are_removed_and_their_arcs_joined() {
     let jobs = r#"{"name": "a", "time": 3}, {"name": "b", "time": 4}, {"name": "gate", "time": 0, "after": ["a", "b"]},
-     {"name": "later", "time": "0s", "after": "gate"}, {"name": "c", "time": 5, "after": ["later", "a"]},
+     {"name": "later", "time": "0s", "after": ["gate"]}, {"name": "c", "time": 5, "after": ["later", "a"]},
      {"name": "g", "tasks": [{"name": "source", "time": 0}, {"name": "x", "time": 2}, {"name": "mid", "time": [0, 0]},
       {"name": "y", "time": 3}, {"name": "sink", "time": 0}], "edges": [{"from": "source", "to": "x"},
       {"from": "x", "to": "mid"}, {"from": "mid", "to": "y"}, {"from": "x", "to": "y", "data": 7}, {"from": "y", "to": "sink"}]},
-     {"name": "empty", "tasks": [{"name": "z", "time": 0}], "after": "c"}"#;
+     {"name": "empty", "tasks": [{"name": "z", "time": 0}], "after": ["c"]}"#;
     let instance = json(jobs).unwrap();
     let names: Vec<String> = instance.task_ids().map(|task| instance.name(task).into_owned()).collect();
     assert_eq!(names, ["a", "b", "c", "g/x", "g/y"]);
@@ -140,8 +140,8 @@ fn milestones_are_removed_and_their_arcs_joined() {
     refused(r#"{"name": "a", "time": 0, "deadline": 3}"#, "removed as a milestone, but it states `deadline`");
     refused(r#"{"name": "a", "time": 0, "command": "x"}"#, "it states `command`; remove `command`");
     refused(r#"{"name": "a", "time": 0}"#, "no job takes any time");
-    refused(r#"{"name": "a", "time": 0, "after": "b"}, {"name": "b", "time": 1, "after": "a"}"#, "cycle");
-    refused(r#"{"name": "a", "time": 0, "after": "b"}, {"name": "c", "time": 1}"#, "`b`");
+    refused(r#"{"name": "a", "time": 0, "after": ["b"]}, {"name": "b", "time": 1, "after": ["a"]}"#, "cycle");
+    refused(r#"{"name": "a", "time": 0, "after": ["b"]}, {"name": "c", "time": 1}"#, "`b`");
     let tasks = r#"{"name": "j", "tasks": [{"name": "a", "time": 0}, {"name": "b", "time": 1}],
         "edges": [{"from": "a", "to": "b", "data": 1}]}"#;
     refused(tasks, "edges[0]: a task without duration is removed as a milestone, but this edge transfers data");
