@@ -158,6 +158,7 @@ static ENTRIES: &[Entry] = &[
                 "list[order=weighted-lptf]",
                 "list[order=smith]",
                 "list[order=saf]",
+                "list[order=edd]",
             ],
             build: Build::Scheduler(|spec| {
                 Ok(Box::new(ListGraham { order: spec.take("order", Order::Shelf, str::parse::<Order>)? }))

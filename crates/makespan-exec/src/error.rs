@@ -22,6 +22,12 @@ pub enum ExecuteError {
          job of the tasks of the gang"
     )]
     Gang(String),
+    /// The job with this name has a hard deadline, which a run cannot guarantee.
+    #[error(
+        "job `{0}` states `must_end_by`, but only `plan` keeps such deadlines, because jobs may take longer than \
+         planned; write `deadline` (a due date) instead"
+    )]
+    HardDeadline(String),
     /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),

@@ -193,7 +193,8 @@ fn search(
         return (bound, None);
     }
     let completed = complete::search(instance, objective, schedule, bound.as_ref(), work);
-    if let Some(better) = completed.schedule {
+    // The complete search ignores hard deadlines.
+    if let Some(better) = completed.schedule.filter(|better| validate(instance, better).is_ok()) {
         *schedule = better;
     }
     let is_better = |better: &Bound| bound.as_ref().is_none_or(|bound| better.value > bound.value);

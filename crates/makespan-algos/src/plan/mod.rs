@@ -6,7 +6,7 @@ mod scheduler;
 
 pub use front::{Front, FrontPoint};
 pub use incumbent::{Incumbent, IncumbentState};
-pub use scheduler::{Context, Guarantee, ScheduleError, Scheduler};
+pub use scheduler::{Context, ForHardDeadlines, Guarantee, ScheduleError, Scheduler};
 
 use makespan_core::tree::SteadyState;
 use makespan_core::{Instance, Objective, Schedule, Strategy};

@@ -66,11 +66,27 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
+    /// If the algorithm can keep hard deadlines ([`makespan_core::Job::must_end_by`]), returns the algorithm that plans
+    /// if a plan without regard to them does not keep them.
+    fn for_hard_deadlines(&self) -> Option<ForHardDeadlines> {
+        None
+    }
+
     /// Plans every job of the instance.
     ///
     /// # Errors
     /// [`ScheduleError`] if the instance is not supported.
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError>;
+}
+
+/// A variant of an algorithm that keeps hard deadlines ([`Scheduler::for_hard_deadlines`]).
+pub struct ForHardDeadlines {
+    /// The objective, if the algorithm minimises one. `next` then minimises the total penalty or the maximum penalty, and
+    /// its instance has penalties in place of hard deadlines. If there is no objective, the instance of `next` has due
+    /// dates in their place.
+    pub objective: Option<Objective>,
+    /// The algorithm for the changed instance.
+    pub next: Box<dyn Scheduler>,
 }
 
 /// A proven ratio: the value of a plan is at most the optimum multiplied by `numerator / denominator`, plus `plus`.
@@ -176,6 +192,30 @@ pub enum ScheduleError {
         scheduler: String,
         /// The property that the scheduler cannot handle.
         reason: Unsupported,
+    },
+    /// The scheduler found no schedule in which every job keeps its hard deadline.
+    #[error(
+        "{scheduler} found no plan that keeps all deadlines (`must_end_by`): in the best plan that was found, job \
+         `{job}` ends at {end} s instead of {must_end_by} s; allow a longer search, or a later deadline"
+    )]
+    DeadlineNotKept {
+        /// Spec of the scheduler.
+        scheduler: String,
+        /// Name of the latest job in the best schedule found.
+        job: String,
+        /// End of this job.
+        end: Time,
+        /// Hard deadline of this job.
+        must_end_by: Time,
+    },
+    /// A bound proves that no schedule keeps all hard deadlines.
+    #[error(
+        "no plan keeps all deadlines (`must_end_by`): a bound proves that in every plan, some job ends at least {late} \
+         s too late; allow later deadlines, or add processors"
+    )]
+    Infeasible {
+        /// Bound on the largest tardiness with regard to the hard deadlines.
+        late: Time,
     },
     /// The scheduler found no schedule within the limit on the makespan.
     #[error(

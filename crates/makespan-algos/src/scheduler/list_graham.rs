@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{Instance, Objective, ScheduleBuilder, TaskId, Unsupported};
+use makespan_core::{Instance, Objective, ScheduleBuilder, TaskId, Time, Unsupported};
 
 use super::allotment::DualAllotment;
 use super::order::Order;
-use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
+use super::{WithBags, check_supported, counted_or_packed, dual_list_guarantee, packed};
 use crate::kernel::list::{self, AllottedTask};
-use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
+use crate::plan::{Context, ForHardDeadlines, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Graham's list algorithm on the allotments that the dual approximation selects.
 ///
@@ -51,6 +51,10 @@ impl Scheduler for ListGraham {
         dual_list_guarantee(instance, objective)
     }
 
+    fn for_hard_deadlines(&self) -> Option<ForHardDeadlines> {
+        Some(ForHardDeadlines { objective: None, next: Box::new(WithBags(Box::new(Self { order: Order::Edd }))) })
+    }
+
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
         if !packed::is_counted(instance) {
             return packed::planned(self, packed::list(instance, self.order));
@@ -72,6 +76,7 @@ impl ListGraham {
         let time = |allotted: &AllottedTask| instance.profile(allotted.task).time(allotted.processors);
         match self.order {
             Order::Shelf => {}
+            Order::Edd => list.sort_by_key(|allotted| instance.job_of(allotted.task).deadline.unwrap_or(Time::MAX)),
             Order::Saf => list.sort_by_cached_key(|allotted| time(allotted).area(allotted.processors)),
             Order::Smith => {
                 list.sort_by_cached_key(|allotted| Reverse(density(instance, allotted.task, time(allotted))))

@@ -24,6 +24,7 @@ pub(super) fn schedule(
         ScheduleError::NotFound { limit, floor, reached, .. } => {
             ScheduleError::NotFound { scheduler: name.into(), limit, floor, reached }
         }
+        other => other,
     })?;
     context.remarks.extend(changed.remarks);
     // Due dates, weights and penalties do not affect these objectives.

@@ -13,6 +13,8 @@ pub enum Order {
     Smith,
     /// Increasing area k p.
     Saf,
+    /// Increasing due date (Jackson's rule, 1955). Jobs without a due date come last.
+    Edd,
 }
 
-named!(Order { "shelf" => Shelf, "weighted-lptf" => WeightedLptf, "smith" => Smith, "saf" => Saf });
+named!(Order { "shelf" => Shelf, "weighted-lptf" => WeightedLptf, "smith" => Smith, "saf" => Saf, "edd" => Edd });

@@ -13,8 +13,8 @@ use makespan_verify::Bound;
 
 use self::filling::Filling;
 use super::optimise::Limit;
-use super::{needs_no_gangs, of_derived, packed};
-use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
+use super::{hard_deadlines, needs_no_gangs, of_derived, packed};
+use crate::plan::{Context, ForHardDeadlines, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The fraction of the time limit that is reserved for bounds on whole bags. The wrapped scheduler plans the tasks of
 /// bags as single jobs, and proves only bounds for these jobs.
@@ -65,6 +65,9 @@ impl Scheduler for WithBags {
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
         self.check_gangs(instance)?;
+        if instance.has_hard_deadlines() {
+            return hard_deadlines::supports(self, instance);
+        }
         if !instance.has_bags() {
             return self.0.supports(instance);
         }
@@ -103,7 +106,14 @@ impl Scheduler for WithBags {
         self.0.derived().map(|(objective, base)| (objective, Box::new(Self(base)) as Box<dyn Scheduler>))
     }
 
+    fn for_hard_deadlines(&self) -> Option<ForHardDeadlines> {
+        self.0.for_hard_deadlines()
+    }
+
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        if instance.has_hard_deadlines() {
+            return hard_deadlines::schedule(self, instance, context);
+        }
         if let Some((objective, base)) = self.derived() {
             return of_derived::schedule(objective, &self.name(), &*base, instance, context);
         }

@@ -4,6 +4,7 @@ mod catalogue;
 mod flow;
 mod graphs;
 mod growing;
+mod hard_deadlines;
 mod harness;
 mod machines;
 mod mapping;

@@ -54,6 +54,10 @@ pub fn instance_hash(instance: &Instance) -> String {
         fields.number(u64::from(job.is_bag()));
         fields.number(u64::from(job.is_compound()));
         fields.time(job.deadline.unwrap_or(Time::MAX));
+        if let Some(must_end_by) = job.must_end_by {
+            fields.text("must_end_by");
+            fields.time(must_end_by);
+        }
         if let Some(penalty) = &job.penalty {
             fields.text(match penalty.form() {
                 PenaltyForm::Steps => "steps",

@@ -19,8 +19,8 @@ use std::ops::Range;
 
 use crate::model::table::TaskTable;
 use crate::model::{
-    Availability, Demand, Dependence, Estimate, Job, JobId, Payload, Platform, ProcSet, Profile, ResourceId, Rows,
-    Task, TaskId, Time, Unavailable, Weight, emptied,
+    Availability, Demand, Dependence, EndPenalty, Estimate, Job, JobId, Payload, Platform, ProcSet, Profile,
+    ResourceId, Rows, Task, TaskId, Time, Unavailable, Weight, emptied,
 };
 
 pub use error::{InstanceError, NoRoom};
@@ -582,8 +582,39 @@ impl Instance {
     pub(crate) fn with_changed_jobs(&self, change: impl Fn(&mut Job<Rows>)) -> Self {
         let mut changed = self.clone();
         changed.jobs.iter_mut().for_each(change);
-        changed.totals.deadlines = changed.jobs.iter().filter(|job| job.deadline.is_some()).count();
+        let count = |has: fn(&Job<Rows>) -> bool| changed.jobs.iter().filter(|job| has(job)).count();
+        changed.totals.deadlines = count(|job| job.deadline.is_some());
+        changed.totals.hard_deadlines = count(|job| job.must_end_by.is_some());
         changed
+    }
+
+    /// Returns true if some job has a hard deadline ([`Job::must_end_by`]).
+    pub fn has_hard_deadlines(&self) -> bool {
+        self.totals.hard_deadlines > 0
+    }
+
+    /// Returns this instance without hard deadlines.
+    pub fn without_hard_deadlines(&self) -> Self {
+        self.with_changed_jobs(|job| job.must_end_by = None)
+    }
+
+    /// Returns this instance with a due date in place of each hard deadline. Jobs without a hard deadline have no due
+    /// date.
+    pub fn with_hard_deadlines_as_due_dates(&self) -> Self {
+        self.with_changed_jobs(|job| job.deadline = job.must_end_by.take())
+    }
+
+    /// Returns this instance with these penalties, one for each job, and without hard deadlines. All weights become 1,
+    /// except the weights of best-effort bags.
+    pub fn with_penalties(&self, penalties: &[EndPenalty]) -> Self {
+        let first = |job: &Job<Rows>| self.job_id(job.first()).index();
+        self.with_changed_jobs(|job| {
+            job.penalty = penalties.get(first(job)).cloned();
+            job.must_end_by = None;
+            if !job.is_best_effort() {
+                job.weight = Weight::ONE;
+            }
+        })
     }
 
     /// Returns true if some job has a deadline.

@@ -52,6 +52,9 @@ pub struct Job<W = Work> {
     /// Due date: the time by which the job should end, as an instant like the release date. A schedule is valid even if
     /// the job ends later. Objectives about due dates, such as the maximum lateness, measure the end from this instant.
     pub deadline: Option<Time>,
+    /// Hard deadline: the instant by which every task of the job must end. A schedule in which a task ends later is
+    /// invalid. Objectives do not depend on this instant.
+    pub must_end_by: Option<Time>,
     /// Cost of the end of the job, which the objectives [`crate::Objective::PENALTIES`] multiply by the weight.
     pub penalty: Option<EndPenalty>,
     /// Maximum run time of each task. The command `run` terminates a task at this limit. Allotments on which the task
@@ -175,6 +178,7 @@ impl Job {
             priority: 0,
             release: Time::ZERO,
             deadline: None,
+            must_end_by: None,
             penalty: None,
             walltime: None,
             user: None,
@@ -286,6 +290,12 @@ impl<W> Job<W> {
         Self { deadline: Some(deadline), ..self }
     }
 
+    /// Sets the hard deadline.
+    #[must_use]
+    pub fn with_must_end_by(self, must_end_by: Time) -> Self {
+        Self { must_end_by: Some(must_end_by), ..self }
+    }
+
     /// Sets the penalty.
     #[must_use]
     pub fn with_penalty(self, penalty: EndPenalty) -> Self {
@@ -312,10 +322,10 @@ impl<W> Job<W> {
 
     /// Returns a copy of this job in which `work` replaces its work.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
-        let Self { weight, priority, release, deadline, walltime, user, .. } = *self;
+        let Self { weight, priority, release, deadline, must_end_by, walltime, user, .. } = *self;
         let (name, penalty) = (self.name.clone(), self.penalty.clone());
         let (after, submission) = (self.after.clone(), self.submission.clone());
-        Job { name, weight, priority, release, deadline, penalty, walltime, user, after, submission, work }
+        Job { name, weight, priority, release, deadline, must_end_by, penalty, walltime, user, after, submission, work }
     }
 }
 

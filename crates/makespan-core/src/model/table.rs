@@ -237,7 +237,20 @@ impl TaskTable {
     /// Appends the work of a job. Takes O(tasks + edges) for a compound job.
     pub fn append(&mut self, id: JobId, job: Job, platform: &Platform) -> Job<Rows> {
         let (first, begin, edge) = (TaskId(self.tasks), self.rows.len() as u32, self.edges.len() as u32);
-        let Job { name, weight, priority, release, deadline, penalty, walltime, user, after, submission, work } = job;
+        let Job {
+            name,
+            weight,
+            priority,
+            release,
+            deadline,
+            must_end_by,
+            penalty,
+            walltime,
+            user,
+            after,
+            submission,
+            work,
+        } = job;
         let kind = match work {
             Work::Task(task) => {
                 self.push(id, task, 1, None, platform);
@@ -254,7 +267,7 @@ impl TaskTable {
         };
         let (range, edges) = (begin..self.rows.len() as u32, edge..self.edges.len() as u32);
         let work = Rows { first, range, edges, after: Box::default(), kind };
-        Job { name, weight, priority, release, deadline, penalty, walltime, user, after, submission, work }
+        Job { name, weight, priority, release, deadline, must_end_by, penalty, walltime, user, after, submission, work }
     }
 
     fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, platform: &Platform) {

@@ -135,6 +135,16 @@ pub enum Violation {
         /// Start of the second task.
         later: Time,
     },
+    /// A task ends after the hard deadline of its job.
+    #[error("job `{job}` ends at {end} s, after its deadline at {must_end_by} s (`must_end_by`)")]
+    HardDeadline {
+        /// Name of the task.
+        job: String,
+        /// End of the task.
+        end: Time,
+        /// The instant by which the job must end.
+        must_end_by: Time,
+    },
     /// Two jobs hold a processor at the same time.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
@@ -166,6 +176,7 @@ pub enum Violation {
 /// * on existing processors that are open and that no other task holds;
 /// * on a number of processors that the task accepts, for exactly the task's time;
 /// * at the start of all other tasks of its gang, if it has one;
+/// * until the hard deadline of its job at the latest;
 /// * in its best placement, if the platform requires it;
 /// * not before its release, not before the ends of the tasks that it waits for, and not before the arrival of their
 ///   data;
@@ -180,6 +191,7 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
         let each = schedule.placements();
         violations.extend(each.iter().filter_map(|placement| allotment(instance, placement)));
         violations.extend(each.iter().filter_map(|placement| release(instance, placement)));
+        violations.extend(each.iter().filter_map(|placement| hard_deadline(instance, placement)));
         violations.extend(each.iter().filter_map(|placement| processors_exist(instance, placement)));
         violations.extend(each.iter().filter_map(|placement| open(instance, placement)));
         if instance.platform().is_compact() {
@@ -268,6 +280,12 @@ fn release(instance: &Instance, placement: &Placement) -> Option<Violation> {
     let release = instance.release(placement.task);
     let early = placement.start < release;
     early.then(|| Violation::TooEarly { job: name(instance, placement), start: placement.start, release })
+}
+
+fn hard_deadline(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let must_end_by = instance.job_of(placement.task).must_end_by?;
+    let (job, end) = (|| name(instance, placement), placement.end);
+    (end > must_end_by).then(|| Violation::HardDeadline { job: job(), end, must_end_by })
 }
 
 fn processors_exist(instance: &Instance, placement: &Placement) -> Option<Violation> {

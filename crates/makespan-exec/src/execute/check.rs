@@ -63,15 +63,20 @@ pub fn check_memory_limits() -> Result<(), ExecuteError> {
     limited.map_err(ExecuteError::NoMemoryLimit)
 }
 
-/// Returns an error if two tasks have the same name, or if a task has no command or belongs to a gang.
+/// Returns an error if two tasks have the same name, or if a task has no command, belongs to a gang or has a hard
+/// deadline.
 ///
 /// # Errors
-/// [`ExecuteError::Instance`], [`ExecuteError::NoCommand`] and [`ExecuteError::Gang`].
+/// [`ExecuteError::Instance`], [`ExecuteError::NoCommand`], [`ExecuteError::Gang`] and
+/// [`ExecuteError::HardDeadline`].
 pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     instance.check_task_names()?;
     let mut different = instance.different_task_ids();
     if let Some(task) = instance.different_task_ids().find(|&task| instance.task(task).gang.is_some()) {
         return Err(ExecuteError::Gang(instance.name(task).into_owned()));
+    }
+    if let Some(job) = instance.jobs().iter().find(|job| job.must_end_by.is_some()) {
+        return Err(ExecuteError::HardDeadline(job.name.clone()));
     }
     match different.find(|&task| instance.task(task).command.is_empty()) {
         Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),

@@ -159,6 +159,8 @@ struct JobOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    must_end_by: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     walltime: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
@@ -382,6 +384,7 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
         priority: (job.priority != 0).then_some(job.priority),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         deadline: job.deadline.map(|deadline| time(deadline, language)),
+        must_end_by: job.must_end_by.map(|must_end_by| time(must_end_by, language)),
         penalty: job.penalty.as_ref().map(|one| penalty(one, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.is_bag().then(|| job.tasks()),

@@ -113,7 +113,7 @@ pub(super) fn header(
     if instance.jobs().iter().any(|job| job.priority != 0) {
         left_out.push("priorities");
     }
-    if instance.jobs().iter().any(|job| job.deadline.is_some()) {
+    if instance.jobs().iter().any(|job| job.deadline.is_some() || job.must_end_by.is_some()) {
         left_out.push("deadlines");
     }
     if instance.has_edges_between_jobs() {

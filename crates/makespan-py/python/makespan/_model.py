@@ -31,7 +31,7 @@ Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
 """A speed-up law: ``"linear"``, or a dict as returned by :func:`amdahl`, :func:`power` and :func:`downey`."""
 
 _FIELDS = frozenset(
-    "name time work time_on speedup estimate processors needs command weight priority released deadline penalty walltime count "
+    "name time work time_on speedup estimate processors needs command weight priority released deadline must_end_by penalty walltime count "
     "data after tasks edges".split()
 )
 
@@ -280,6 +280,7 @@ class Job:
             processor.
         released, deadline, walltime: Times. ``released`` and ``deadline`` (the due date) are relative to time 0, and
             ``walltime`` to the start of the job.
+        must_end_by: The time by which the job must end, relative to time 0. ``list`` and ``optimise`` keep it.
         penalty: The cost of the end of the job: ``{"steps": points}`` or ``{"linear": points}`` with pairs of a time and a
             penalty. The objectives ``total_penalty`` and ``max_penalty`` multiply it by ``weight``.
         after: The names of the jobs that must end before this job.
@@ -308,6 +309,7 @@ class Job:
         priority: int | None
         released: Any
         deadline: Any
+        must_end_by: Any
         penalty: Any
         walltime: Any
         count: int | None
@@ -339,6 +341,7 @@ class Job:
         priority: int | None = None,
         released: Time | None = None,
         deadline: Time | None = None,
+        must_end_by: Time | None = None,
         penalty: Mapping[str, Any] | None = None,
         walltime: Time | None = None,
         count: int | None = None,
@@ -362,6 +365,7 @@ class Job:
             ("command", command),
             ("priority", priority),
             ("deadline", deadline),
+            ("must_end_by", must_end_by),
             ("penalty", penalty),
             ("walltime", walltime),
             ("count", count),

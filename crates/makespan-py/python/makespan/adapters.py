@@ -146,7 +146,7 @@ def _stated(job: Any, otherwise: str) -> dict[str, Any]:
     if due is not None:
         stated["deadline"] = due
     if getattr(job, "deadline", _FOREVER) < _FOREVER:
-        raise InputError(f"job {stated['name']}: an instance cannot express a deadline that must not be missed; state a due date")
+        stated["must_end_by"] = job.deadline
     return stated
 
 

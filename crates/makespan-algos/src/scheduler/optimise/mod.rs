@@ -30,11 +30,11 @@ use super::of_derived;
 use super::order::Order;
 use super::packed::needs_counts;
 use super::{
-    check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors,
+    WithBags, check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors,
     needs_single_processors_or,
 };
 use crate::free_time::Skyline;
-use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
+use crate::plan::{Context, ForHardDeadlines, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 use crate::search::{Budget, Portfolio};
 use search::{OptimiseRun, SearchTask};
 use wholes::OfWholes;
@@ -225,6 +225,19 @@ impl Scheduler for Optimise {
         Some((objective, Box::new(Self { target, ..self.clone() })))
     }
 
+    fn for_hard_deadlines(&self) -> Option<ForHardDeadlines> {
+        let Target::Objective(objective) = self.target else { return None };
+        let penalty = match objective {
+            Objective::Cost | Objective::Throughput => return None,
+            Objective::Makespan | Objective::MaxTardiness | Objective::MaxLateness | Objective::MaxPenalty => {
+                Objective::MaxPenalty
+            }
+            _ => Objective::TotalPenalty,
+        };
+        let next = Box::new(Self { target: Target::Objective(penalty), ..self.clone() });
+        Some(ForHardDeadlines { objective: Some(objective), next: Box::new(WithBags(next)) })
+    }
+
     fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
         Some(Box::new(OfWholes { optimise: self.clone(), wholes }))
     }
@@ -256,6 +269,7 @@ impl Optimise {
                 ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached }
             }
             ScheduleError::Unsupported { reason, .. } => ScheduleError::Unsupported { scheduler: self.name(), reason },
+            other => other,
         })
     }
 

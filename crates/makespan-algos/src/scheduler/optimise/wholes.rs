@@ -9,7 +9,7 @@ use makespan_core::{Instance, Objective, Schedule, Unsupported, Weight};
 use super::Optimise;
 use super::change::Solution;
 use crate::kernel::choices::{Choice, Choices};
-use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
+use crate::plan::{Context, ForHardDeadlines, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The scheduler `optimise` for jobs that are parts of wholes.
 #[derive(Debug)]
@@ -61,6 +61,11 @@ impl Scheduler for OfWholes {
     fn derived(&self) -> Option<(Objective, Box<dyn Scheduler>)> {
         let (objective, base) = self.optimise.derived()?;
         Some((objective, base.of_wholes(self.wholes.clone())?))
+    }
+
+    fn for_hard_deadlines(&self) -> Option<ForHardDeadlines> {
+        // The parts of a job have no hard deadlines: the scheduler of the whole jobs removes them first.
+        None
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

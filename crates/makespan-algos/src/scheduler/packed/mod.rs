@@ -117,6 +117,11 @@ pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupp
     carried_out(&packing, &list, !packed)
 }
 
+/// Returns the due date of a task in ticks, or infinity if its job has none.
+fn due(instance: &Instance, task: TaskId) -> f64 {
+    instance.job_of(task).deadline.map_or(f64::INFINITY, |due| due.ticks() as f64)
+}
+
 /// Plans a list in the order `order`. The allotments balance the total area and the longest path. For the order
 /// `shelf`, tasks are sorted by decreasing longest path to the end. For this order, several sets of allotments are
 /// tried if the instance is a graph of moldable tasks on equal processors.
@@ -133,6 +138,7 @@ pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupp
         Order::Shelf => -ranks[row.index()],
         Order::WeightedLptf => density(&packing, &choices, row),
         Order::Smith => -density(&packing, &choices, row),
+        Order::Edd => due(instance, packing.first_of(row)),
         Order::Saf => packing.area(choices[row.index()]),
     };
     carried_out(&packing, &packing.list(&choices, key), false)

@@ -50,6 +50,19 @@ pub enum InstanceError {
         /// The job's release date.
         release: Time,
     },
+    /// The hard deadline of a job is not after its release.
+    #[error(
+        "job `{job}` must end by {must_end_by} s, but is released at {release} s; state a later `must_end_by`, or an \
+         earlier release"
+    )]
+    HardDeadline {
+        /// Name of the job.
+        job: String,
+        /// The job's hard deadline.
+        must_end_by: Time,
+        /// The job's release date.
+        release: Time,
+    },
     /// A job waits for a job that does not exist.
     #[error("job `{job}` waits for `{after}`, but no job has this name; correct the name in `after`")]
     UnknownJob {

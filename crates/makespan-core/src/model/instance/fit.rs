@@ -25,6 +25,9 @@ fn one<'p>(
     if let Some(deadline) = job.deadline.filter(|&deadline| deadline < job.release) {
         return Err(InstanceError::Deadline { job: job.name, deadline, release: job.release });
     }
+    if let Some(must_end_by) = job.must_end_by.filter(|&must_end_by| must_end_by <= job.release) {
+        return Err(InstanceError::HardDeadline { job: job.name, must_end_by, release: job.release });
+    }
     let mut limits = JobTaskLimits { platform, classes, room, walltime: job.walltime };
     job.work = match job.work {
         Work::Task(task) => Work::Task(limits.applied(task, || job.name.clone())?),

@@ -36,9 +36,9 @@ impl Instance {
         let one = std::num::NonZeroU64::MIN;
         let work = if job.is_best_effort() { Work::Bag(own, one) } else { Work::Task(own) };
         let (name, weight) = (self.name(task).into_owned(), job.task_weight());
-        let Job { priority, release, deadline, walltime, user, ref submission, .. } = *job;
+        let Job { priority, release, deadline, must_end_by, walltime, user, ref submission, .. } = *job;
         let (after, submission, penalty) = (Vec::new(), submission.clone(), job.penalty.clone());
-        Job { name, weight, priority, release, deadline, penalty, walltime, user, after, submission, work }
+        Job { name, weight, priority, release, deadline, must_end_by, penalty, walltime, user, after, submission, work }
     }
 
     /// Returns an instance with the platform of this instance and with the jobs `jobs`, which must come from this

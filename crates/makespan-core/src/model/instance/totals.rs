@@ -19,6 +19,8 @@ pub(super) struct Totals {
     pub needing: usize,
     /// Number of jobs with a deadline.
     pub deadlines: usize,
+    /// Number of jobs with a hard deadline.
+    pub hard_deadlines: usize,
     /// The earliest and the latest release date.
     pub releases: Option<(Time, Time)>,
     /// Minimum amount of each consumable that all tasks together use up.
@@ -31,6 +33,7 @@ impl Totals {
         self.tasks += u128::from(job.work.tasks());
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
         self.deadlines += usize::from(job.deadline.is_some());
+        self.hard_deadlines += usize::from(job.must_end_by.is_some());
         self.releases = Some((first.min(job.release), last.max(job.release)));
         match &job.work {
             Work::Task(task) => self.add_task(task, 1, platform),

@@ -44,6 +44,7 @@ struct Fields {
     priority: Option<i32>,
     released: Option<Scalar<Time>>,
     deadline: Option<Scalar<Time>>,
+    must_end_by: Option<Scalar<Time>>,
     penalty: Option<PenaltyEntry>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<BagTasks>>,
@@ -112,6 +113,7 @@ impl TryFrom<Fields> for JobEntry {
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             deadline: fields.deadline.map(|deadline| deadline.0),
+            must_end_by: fields.must_end_by.map(|must_end_by| must_end_by.0),
             penalty: fields.penalty.map(|penalty| penalty.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             user: None,
@@ -129,10 +131,11 @@ impl TryFrom<Fields> for JobEntry {
 
 impl Fields {
     /// Returns the keys that no milestone states, except keys about its time, and whether the job states them.
-    fn given_besides_time(&self) -> [(&'static str, bool); 9] {
+    fn given_besides_time(&self) -> [(&'static str, bool); 10] {
         [
             ("released", self.released.is_some()),
             ("deadline", self.deadline.is_some()),
+            ("must_end_by", self.must_end_by.is_some()),
             ("penalty", self.penalty.is_some()),
             ("walltime", self.walltime.is_some()),
             ("count", self.count.is_some()),
@@ -257,6 +260,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         weight: fields.weight.map_or(job.weight, |weight| weight.0),
         release: fields.released.map_or(job.release, |release| release.0),
         deadline: fields.deadline.map(|deadline| deadline.0),
+        must_end_by: fields.must_end_by.map(|must_end_by| must_end_by.0),
         penalty: fields.penalty.map(|penalty| penalty.0),
         walltime: fields.walltime.map(|walltime| walltime.0),
         after: fields.after.into_iter().map(Into::into).collect(),
