@@ -404,7 +404,7 @@ mod tests {
         refused("dmet", "did you mean `demt`");
         refused("demt[shufles=3]", "did you mean `shuffles`");
         refused("demt[shuffles=many]", "a number from 0 to 1000000");
-        refused("list[order=random]", "one of shelf, weighted-lptf, smith or saf");
+        refused("list[order=random]", "one of shelf, weighted-lptf, smith, saf or edd");
         refused("sequential[order=saf]", "has no parameters");
         refused("gang[packed=perhaps]", "yes or no");
         refused("priority[rule=wcs]", "parallel with rule=wcs");

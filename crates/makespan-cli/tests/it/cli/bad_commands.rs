@@ -15,7 +15,7 @@ fn algorithms_that_do_not_exist() {
     case("demt[shuffles=x]", &["shuffles=x", "a number from 0 to 1000000"]);
     case("demt[shuffles=-1]", &["shuffles=-1", "a number from 0 to 1000000"]);
     case("demt[shuffels=3]", &["`shuffels`", "did you mean `shuffles`?"]);
-    case("list[order=foo]", &["order=foo", "shelf, weighted-lptf, smith or saf"]);
+    case("list[order=foo]", &["order=foo", "shelf, weighted-lptf, smith, saf or edd"]);
     case("demt[", &["`demt[`", "name[key=value,..]"]);
     case("", &["does not name an algorithm"]);
     sandbox.makespan("compare small.toml -a demt,,gang").refused(&["does not name an algorithm"]);
