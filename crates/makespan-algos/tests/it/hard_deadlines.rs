@@ -102,9 +102,13 @@ proptest! {
 #[test]
 fn messages_state_whether_no_plan_exists() {
     let two = instance(&[(0, 5, 5, 1), (0, 5, 5, 1)], 1);
-    let error = |spec: &str| scheduler(spec).unwrap().schedule(&two, &mut Context::with_seed(1)).unwrap_err().to_string();
+    let error =
+        |spec: &str| scheduler(spec).unwrap().schedule(&two, &mut Context::with_seed(1)).unwrap_err().to_string();
     for spec in ["list", "optimise[steps=50]"] {
-        assert!(error(spec).contains("a bound proves that in every plan, some job ends at least 5 s too late"), "{spec}");
+        assert!(
+            error(spec).contains("a bound proves that in every plan, some job ends at least 5 s too late"),
+            "{spec}"
+        );
     }
     assert!(error("demt").contains("job `0` states `must_end_by`; plan with `list`"), "{}", error("demt"));
 }
