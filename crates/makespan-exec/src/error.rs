@@ -28,6 +28,9 @@ pub enum ExecuteError {
          planned; write `deadline` (a due date) instead"
     )]
     HardDeadline(String),
+    /// The platform has setup times.
+    #[error("the platform states `setups`, but only `plan` supports setup times; remove `setups`")]
+    Setups,
     /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),

@@ -403,6 +403,10 @@ fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
             return Err(bad("content", message, "write seconds after the submission"));
         }
     }
+    if let Some(job) = instance.jobs().iter().find(|job| job.must_end_by.is_some()) {
+        let message = format!("job `{}` states `must_end_by`, but only `plan` keeps such deadlines", job.name);
+        return Err(bad("content", message, "write `deadline` (a due date) instead"));
+    }
     for task in instance.different_task_ids() {
         if instance.task(task).command.is_empty() {
             let message = format!("job `{}` has no command", instance.name(task));

@@ -91,7 +91,7 @@ fn report(incumbent: &Incumbent, objective: Option<Objective>, instance: &Instan
 }
 
 /// Returns true if all schedules of the plan keep the hard deadlines.
-fn keeps(instance: &Instance, plan: &Plan) -> bool {
+pub(super) fn keeps(instance: &Instance, plan: &Plan) -> bool {
     plan.schedules().all(|schedule| latest(instance, schedule).is_none_or(|(late, ..)| late <= 0))
 }
 
@@ -105,7 +105,12 @@ fn latest<'a>(instance: &'a Instance, schedule: &Schedule) -> Option<(i64, &'a J
 }
 
 /// Returns the error if no plan keeps the hard deadlines.
-fn not_kept(scheduler: &dyn Scheduler, instance: &Instance, plans: &[Plan], context: &Context) -> ScheduleError {
+pub(super) fn not_kept(
+    scheduler: &dyn Scheduler,
+    instance: &Instance,
+    plans: &[Plan],
+    context: &Context,
+) -> ScheduleError {
     let time = scheduler.time_limit();
     let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(Instant::now() + time.mul_f64(PROOF), &context.stop));
     let due = instance.with_hard_deadlines_as_due_dates();
@@ -128,6 +133,8 @@ const TOTAL: f64 = 1e13;
 /// deadlines, the total penalty or the maximum penalty is the objective in another unit. A missed deadline costs more.
 /// Returns `None` if the objective does not depend on ends.
 fn with_penalties(instance: &Instance, objective: Objective) -> Option<Instance> {
+    // A lateness may be negative, but a penalty may not.
+    let objective = if objective == Objective::MaxLateness { Objective::MaxTardiness } else { objective };
     let costs = instance.jobs().iter().map(|job| Cost::of(job, objective)).collect::<Option<Vec<Cost>>>()?;
     let latest = |job: &Job<Rows>| job.release.max(job.must_end_by.unwrap_or_default()).ticks();
     let first = instance.jobs().iter().map(latest).max().unwrap_or(0);

@@ -6,7 +6,7 @@ use makespan_core::{Instance, Objective, ScheduleBuilder, TaskId, Time, Unsuppor
 
 use super::allotment::DualAllotment;
 use super::order::Order;
-use super::{WithBags, check_supported, counted_or_packed, dual_list_guarantee, packed};
+use super::{WithBags, check_supported, counted_or_packed, dual_list_guarantee, packed, sequenced};
 use crate::kernel::list::{self, AllottedTask};
 use crate::plan::{Context, ForHardDeadlines, Guarantee, Plan, ScheduleError, Scheduler};
 
@@ -44,7 +44,14 @@ impl Scheduler for ListGraham {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        if instance.has_setups() {
+            return sequenced::supports(instance);
+        }
         counted_or_packed(instance)
+    }
+
+    fn supports_setups(&self) -> bool {
+        true
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
@@ -55,7 +62,10 @@ impl Scheduler for ListGraham {
         Some(ForHardDeadlines { objective: None, next: Box::new(WithBags(Box::new(Self { order: Order::Edd }))) })
     }
 
-    fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        if instance.has_setups() {
+            return sequenced::list(self, self.order, instance, context);
+        }
         if !packed::is_counted(instance) {
             return packed::planned(self, packed::list(instance, self.order));
         }

@@ -23,6 +23,7 @@ mod packed;
 mod peft;
 mod penalties;
 mod priority;
+mod sequenced;
 mod sequential;
 mod shelves;
 #[cfg(test)]
@@ -53,6 +54,7 @@ pub use order::Order;
 pub(crate) use packed::{DecodedList, Remains, needs_no_resources};
 pub use peft::Peft;
 pub use priority::{Priority, Rule, Scheme};
+pub(crate) use sequenced::needs_no_setups;
 pub use sequential::Sequential;
 pub use shelves::Shelves;
 pub use steady_state::{STEADY_STATE, SteadyState};

@@ -27,8 +27,11 @@ impl Cost {
         Some(match objective {
             Objective::Makespan | Objective::MeanFlow => from(0, 1.0),
             Objective::WeightedCompletion => from(0, weight),
-            // The lateness may be negative, but a penalty may not. The search ends soon if no job is late.
-            Objective::MaxTardiness | Objective::MaxLateness => due(1.0),
+            Objective::MaxTardiness => due(1.0),
+            Objective::MaxLateness => {
+                let first = job.deadline.map_or(f64::MIN / 2.0, |due| -due.ticks() as f64);
+                Self { points: vec![(0, first)], slope: if job.deadline.is_some() { 1.0 } else { 0.0 } }
+            }
             Objective::WeightedTardiness => due(weight),
             Objective::TotalTardiness => due(one),
             Objective::TardyJobs => late(one),

@@ -13,7 +13,7 @@ use makespan_verify::Bound;
 
 use self::filling::Filling;
 use super::optimise::Limit;
-use super::{hard_deadlines, needs_no_gangs, of_derived, packed};
+use super::{hard_deadlines, needs_no_gangs, needs_no_setups, of_derived, packed};
 use crate::plan::{Context, ForHardDeadlines, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The fraction of the time limit that is reserved for bounds on whole bags. The wrapped scheduler plans the tasks of
@@ -65,6 +65,9 @@ impl Scheduler for WithBags {
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
         self.check_gangs(instance)?;
+        if instance.has_setups() {
+            return if self.0.supports_setups() { self.0.supports(instance) } else { needs_no_setups(instance) };
+        }
         if instance.has_hard_deadlines() {
             return hard_deadlines::supports(self, instance);
         }
@@ -84,6 +87,10 @@ impl Scheduler for WithBags {
 
     fn supports_gangs(&self) -> bool {
         self.0.supports_gangs()
+    }
+
+    fn supports_setups(&self) -> bool {
+        self.0.supports_setups()
     }
 
     fn makespan_at_most(&self) -> Option<f64> {
@@ -111,6 +118,11 @@ impl Scheduler for WithBags {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        if instance.has_setups() {
+            let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
+            self.supports(instance).map_err(unsupported)?;
+            return self.0.schedule(instance, context);
+        }
         if instance.has_hard_deadlines() {
             return hard_deadlines::schedule(self, instance, context);
         }

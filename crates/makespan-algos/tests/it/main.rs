@@ -14,6 +14,7 @@ mod optimise;
 mod plan_files;
 mod policies;
 mod published;
+mod setups;
 mod shelves;
 mod trees;
 

@@ -35,6 +35,8 @@ pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved
     }
     let feature = if !Objective::OF_TIME.contains(&objective) {
         format!("the objective {objective}")
+    } else if instance.has_setups() {
+        "setup times".to_owned()
     } else if instance.has_gangs() {
         "tasks that start together".to_owned()
     } else if instance.platform().is_tree() {

@@ -74,6 +74,10 @@ pub fn instance_hash(instance: &Instance) -> String {
                 fields.text(&instance.short_name(task));
             }
             fields.task_without_name(instance, job, task);
+            if let Some(family) = &instance.task(task).family {
+                fields.text("family");
+                fields.text(family);
+            }
             if let Some(gang) = &instance.task(task).gang {
                 fields.text("gang");
                 fields.text(gang);
@@ -81,6 +85,12 @@ pub fn instance_hash(instance: &Instance) -> String {
         }
     }
     fields.unavailable(instance);
+    for setup in instance.platform().setups() {
+        fields.text(setup.on.as_deref().unwrap_or("setup"));
+        fields.text(&setup.from);
+        fields.text(&setup.to);
+        fields.time(setup.time);
+    }
     for dependence in instance.different_task_ids().flat_map(|task| instance.incoming(task)) {
         fields.number(dependence.to.0);
         fields.number(dependence.from.0);

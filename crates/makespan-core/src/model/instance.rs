@@ -564,6 +564,11 @@ impl Instance {
         self.table.has_gangs()
     }
 
+    /// Returns true if the platform states setup times and some task belongs to a family.
+    pub fn has_setups(&self) -> bool {
+        !self.platform.setups().is_empty() && self.table.has_families()
+    }
+
     /// Returns the other tasks of the gang of a task, in ascending order. Takes O(tasks of the job) if the task belongs
     /// to a gang.
     pub fn gang_mates(&self, task: TaskId) -> Vec<TaskId> {

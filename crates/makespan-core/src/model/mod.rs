@@ -33,7 +33,7 @@ pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
 pub use instance::{HeldAmount, Instance, InstanceError, NewTimes, NoRoom, NodeClasses, Note, SimpleJob, SubInstance};
 pub use job::{Job, JobId, Rows, Work};
 pub use penalty::{EndPenalty, PenaltyError, PenaltyForm};
-pub use platform::{Link, Node, Platform, PlatformError};
+pub use platform::{Link, Node, Platform, PlatformError, Setup, SetupMachine};
 pub use procset::{ProcSet, ProcSetError};
 pub use profile::{Profile, ProfileError, SpeedupLaw};
 pub use quantity::{Quantity, QuantityError};

@@ -2,6 +2,7 @@
 
 mod list;
 mod resources;
+mod setups;
 
 use std::sync::Arc;
 
@@ -10,7 +11,10 @@ use thiserror::Error;
 
 use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Site, SiteError, Time};
 use list::NodeList;
+pub use setups::{Setup, SetupMachine};
+
 use resources::PlatformAmounts;
+use setups::Setups;
 
 /// A machine. All its processors have the same relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +76,8 @@ pub struct Platform {
     held: Arc<PlatformAmounts>,
     /// The rules of the shared cluster, if the platform is one.
     site: Option<Arc<Site>>,
+    /// The setup times between consecutive tasks, if any are stated.
+    setups: Option<Arc<Setups>>,
 }
 
 /// The reason why nodes do not form a platform.
@@ -115,6 +121,14 @@ pub enum PlatformError {
     /// A link between all nodes was given for a tree. The nodes of a tree have links of their own.
     #[error("the nodes form a tree, and each node states its own link; remove the bandwidth of the platform")]
     Interconnect,
+    /// A setup time is wrong.
+    #[error("setups[{at}]: {problem}")]
+    Setup {
+        /// Position of the setup time in the list.
+        at: usize,
+        /// The problem and its remedy.
+        problem: String,
+    },
 }
 
 impl Platform {
@@ -182,7 +196,8 @@ impl Platform {
 
     fn of(list: NodeList, processors: u32, unit_speed: bool) -> Self {
         let (compact, interconnect, local_transfers) = (None, None, false);
-        Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default(), site: None }
+        let held = Arc::default();
+        Self { list, processors, compact, unit_speed, interconnect, local_transfers, held, site: None, setups: None }
     }
 
     /// Requires best placement: a job holds all processors of each of its nodes, except for at most one node. Let each

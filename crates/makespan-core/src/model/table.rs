@@ -80,6 +80,8 @@ pub(super) struct TaskTable {
     guesses: usize,
     /// Number of rows with a gang.
     in_gangs: usize,
+    /// Number of rows with a family.
+    in_families: usize,
     demands: Demands,
     /// All edges. Jobs that were added in one step form a group. Each group lists first the edges within each job, job
     /// by job, then the edges by which its jobs wait for other jobs.
@@ -142,6 +144,11 @@ impl TaskTable {
     /// Returns true if some task belongs to a gang.
     pub fn has_gangs(&self) -> bool {
         self.in_gangs > 0
+    }
+
+    /// Returns true if some task belongs to a family.
+    pub fn has_families(&self) -> bool {
+        self.in_families > 0
     }
 
     /// Returns the number of edges between tasks of different jobs.
@@ -274,6 +281,7 @@ impl TaskTable {
         let demands = self.demands.number(&task.needs, platform);
         self.guesses += usize::from(task.estimate.is_guess());
         self.in_gangs += usize::from(task.gang.is_some());
+        self.in_families += usize::from(task.family.is_some());
         self.rows.push(TaskRow { task, job, first: TaskId(self.tasks), name, demands });
         self.tasks += count;
     }

@@ -52,6 +52,9 @@ pub struct Task {
     /// Name of the gang of the task, if it has one. All tasks of a compound job with the same gang communicate while they
     /// run, so they start together.
     pub gang: Option<Arc<str>>,
+    /// Name of the family of the task, if it has one. Setup times depend on the families of consecutive tasks
+    /// ([`crate::Setup`]).
+    pub family: Option<Arc<str>>,
     /// True if the input states no number of processors for the task, so that one processor is assumed. In this case,
     /// a run need not pin the task to one core.
     pub assumes_one_core: bool,
@@ -68,6 +71,7 @@ impl Task {
             needs: Needs::NONE,
             memory_estimate: Estimate::Stated,
             gang: None,
+            family: None,
             assumes_one_core: false,
         }
     }

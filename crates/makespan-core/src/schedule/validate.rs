@@ -3,6 +3,7 @@
 mod gangs;
 mod precedence;
 mod resources;
+mod setups;
 
 use thiserror::Error;
 
@@ -145,6 +146,25 @@ pub enum Violation {
         /// The instant by which the job must end.
         must_end_by: Time,
     },
+    /// A task starts before the setup after the previous task on a machine has ended.
+    #[error(
+        "job `{job}` starts at {start} s on `{machine}`, but the setup after `{after}`, which ends at {end} s, takes \
+         {setup} s"
+    )]
+    Setup {
+        /// Name of the task.
+        job: String,
+        /// Name of the previous task on the machine.
+        after: String,
+        /// Name of the machine: a node or a licence.
+        machine: String,
+        /// Start of the task.
+        start: Time,
+        /// End of the previous task.
+        end: Time,
+        /// The setup time.
+        setup: Time,
+    },
     /// Two jobs hold a processor at the same time.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
@@ -177,6 +197,7 @@ pub enum Violation {
 /// * on a number of processors that the task accepts, for exactly the task's time;
 /// * at the start of all other tasks of its gang, if it has one;
 /// * until the hard deadline of its job at the latest;
+/// * not before the setup after the previous task on each of its machines has ended;
 /// * in its best placement, if the platform requires it;
 /// * not before its release, not before the ends of the tasks that it waits for, and not before the arrival of their
 ///   data;
@@ -203,6 +224,7 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
         violations.extend(precedence::check(instance, schedule));
         violations.extend(gangs::check(instance, schedule));
         violations.extend(resources::check(instance, schedule));
+        violations.extend(setups::check(instance, schedule));
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }

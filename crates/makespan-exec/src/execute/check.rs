@@ -67,13 +67,16 @@ pub fn check_memory_limits() -> Result<(), ExecuteError> {
 /// deadline.
 ///
 /// # Errors
-/// [`ExecuteError::Instance`], [`ExecuteError::NoCommand`], [`ExecuteError::Gang`] and
-/// [`ExecuteError::HardDeadline`].
+/// [`ExecuteError::Instance`], [`ExecuteError::NoCommand`], [`ExecuteError::Gang`],
+/// [`ExecuteError::HardDeadline`] and [`ExecuteError::Setups`].
 pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     instance.check_task_names()?;
     let mut different = instance.different_task_ids();
     if let Some(task) = instance.different_task_ids().find(|&task| instance.task(task).gang.is_some()) {
         return Err(ExecuteError::Gang(instance.name(task).into_owned()));
+    }
+    if instance.has_setups() {
+        return Err(ExecuteError::Setups);
     }
     if let Some(job) = instance.jobs().iter().find(|job| job.must_end_by.is_some()) {
         return Err(ExecuteError::HardDeadline(job.name.clone()));

@@ -146,3 +146,37 @@ fn milestones_are_removed_and_their_arcs_joined() {
         "edges": [{"from": "a", "to": "b", "data": 1}]}"#;
     refused(tasks, "edges[0]: a task without duration is removed as a milestone, but this edge transfers data");
 }
+
+#[test]
+fn setups_and_hard_deadlines_survive_both_languages() {
+    let text = r#"{"version": 2, "platform": {"processors": 2, "licences": {"press": 1}, "setups": [
+        {"from": "red", "to": "blue", "time": 1.5}, {"from": "blue", "to": "red", "time": "2s", "on": "press"}]},
+      "jobs": [{"name": "a", "time": 3, "family": "red", "must_end_by": 9, "needs": {"press": 1}},
+        {"name": "j", "tasks": [{"name": "b", "time": 2, "family": "blue"}]}]}"#;
+    let instance = read_json("a.json", text.as_bytes(), None).unwrap();
+    assert!(instance.has_setups() && instance.has_hard_deadlines());
+    for language in [Language::Json, Language::Toml] {
+        let mut written = Vec::new();
+        write_instance(&instance, language, &mut written).unwrap();
+        let written = String::from_utf8(written).unwrap();
+        let again = match language {
+            Language::Json => read_json("b.json", written.as_bytes(), None),
+            Language::Toml => read_toml("b.toml", &written, None),
+        };
+        let again = again.unwrap();
+        assert_eq!(again.platform(), instance.platform(), "{written}");
+        assert_eq!(again.all_submitted(), instance.all_submitted(), "{written}");
+        assert_eq!(makespan_core::instance_hash(&again), makespan_core::instance_hash(&instance));
+    }
+    let refused = |from: &str, to: &str, part: &str| {
+        let error = read_json("a.json", text.replace(from, to).as_bytes(), None).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    refused("\"press\": 1}, \"setups", "\"press\": 2}, \"setups", "setups[1]: `press` is neither a node nor a licence");
+    refused(
+        "\"blue\", \"to\": \"red\", \"time\": \"2s\", \"on\": \"press\"",
+        "\"red\", \"to\": \"blue\", \"time\": 2",
+        "twice",
+    );
+    refused("\"must_end_by\": 9", "\"must_end_by\": 9, \"released\": 9", "must end by 9 s, but is released at 9 s");
+}

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use makespan_core::{
     Dependence, EndPenalty, Estimate, Instance, JobId, Need, Needs, Node, Payload, PenaltyForm, Platform,
-    PlatformError, Profile, Resources, SpeedupLaw, Task, Time, Weight,
+    PlatformError, Profile, Resources, Setup, SpeedupLaw, Task, Time, Weight,
 };
 use makespan_verify::native::instance::{
     AmountOut, PER_PROCESSOR, ResourcesOut, SiteEntry, SubmissionEntry, usual_weight,
@@ -61,8 +61,19 @@ struct PlatformEntry<'a> {
     licences: Option<ResourcesOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     consumables: Option<ResourcesOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    setups: Vec<SetupOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     site: Option<SiteEntry>,
+}
+
+#[derive(Serialize)]
+struct SetupOut<'a> {
+    from: &'a str,
+    to: &'a str,
+    time: Figure,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +113,12 @@ struct NodeOut<'a> {
     latency: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resources: Option<ResourcesOut<'a>>,
+}
+
+impl<'a> SetupOut<'a> {
+    fn of(setup: &'a Setup, language: Language) -> Self {
+        Self { from: &setup.from, to: &setup.to, time: time(setup.time, language), on: setup.on.as_deref() }
+    }
 }
 
 /// Returns resources for writing, or `None` if there are none.
@@ -191,6 +208,8 @@ struct JobOut<'a> {
     memory_estimate: Option<EstimateOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gang: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     submission: Option<SubmissionEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -332,6 +351,7 @@ fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
         machines: machines(platform, language),
         licences: resources(platform.licences()),
         consumables: resources(platform.consumables()),
+        setups: platform.setups().iter().map(|setup| SetupOut::of(setup, language)).collect(),
         site: SiteEntry::of(platform),
     }
 }
@@ -432,6 +452,7 @@ fn task<'a>(
         needs: (!task.needs.is_empty()).then_some(NeedsOut(&task.needs)),
         memory_estimate: EstimateOut::of(task.memory_estimate),
         gang: task.gang.as_deref(),
+        family: task.family.as_deref(),
         ..JobOut::default()
     }
 }

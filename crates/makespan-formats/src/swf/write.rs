@@ -119,6 +119,9 @@ pub(super) fn header(
     if instance.has_edges_between_jobs() {
         left_out.push("dependencies between jobs");
     }
+    if instance.has_setups() {
+        left_out.push("setup times");
+    }
     if loses_needs(instance) {
         left_out.push("needs other than memory (in KiB per processor)");
     }

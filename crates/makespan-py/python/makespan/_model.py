@@ -31,14 +31,14 @@ Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
 """A speed-up law: ``"linear"``, or a dict as returned by :func:`amdahl`, :func:`power` and :func:`downey`."""
 
 _FIELDS = frozenset(
-    "name time work time_on speedup estimate processors needs command weight priority released deadline must_end_by penalty walltime count "
+    "name time work time_on speedup estimate processors needs command weight priority released deadline must_end_by family penalty walltime count "
     "data after tasks edges".split()
 )
 
 
 #: Keys that a platform may state.
 _OF_PLATFORM = tuple(
-    "processors nodes processors_per_node placement bandwidth latency local_transfers resources licences consumables".split()
+    "processors nodes processors_per_node placement bandwidth latency local_transfers resources licences consumables setups".split()
 )
 
 
@@ -130,6 +130,7 @@ class Platform:
         resources: Mapping[str, Amount] | None = None,
         licences: Mapping[str, Amount] | None = None,
         consumables: Mapping[str, Amount] | None = None,
+        setups: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
         stated = {
             "processors": processors,
@@ -142,6 +143,7 @@ class Platform:
             "resources": _plain(resources, "resources"),
             "licences": _plain(licences, "licences"),
             "consumables": _plain(consumables, "consumables"),
+            "setups": None if setups is None else _setups(setups),
         }
         self._document = {key: value for key, value in stated.items() if value is not None}
 
@@ -162,6 +164,7 @@ class Platform:
         resources: dict[str, Any] | None
         licences: dict[str, Any] | None
         consumables: dict[str, Any] | None
+        setups: list[dict[str, Any]] | None
     else:
 
         def __getattr__(self, key: str) -> Any:
@@ -188,6 +191,11 @@ class Platform:
 
 def _plain(mapping: Mapping[str, Any] | None, name: str) -> dict[str, Any] | None:
     return None if mapping is None else _dict(mapping, f"platform.{name}", "a dict of amounts by name")
+
+
+def _setups(setups: Any) -> list[dict[str, Any]]:
+    what = "a dict such as {'from': 'red', 'to': 'blue', 'time': 5}"
+    return [_dict(setup, f"platform.setups[{at}]", what) for at, setup in enumerate(_listed(setups, "platform.setups", "setup times"))]
 
 
 def _nodes(nodes: Any) -> Any:
@@ -280,6 +288,7 @@ class Job:
             processor.
         released, deadline, walltime: Times. ``released`` and ``deadline`` (the due date) are relative to time 0, and
             ``walltime`` to the start of the job.
+        family: The family of the job, for ``setups`` of the platform.
         must_end_by: The time by which the job must end, relative to time 0. ``list`` and ``optimise`` keep it.
         penalty: The cost of the end of the job: ``{"steps": points}`` or ``{"linear": points}`` with pairs of a time and a
             penalty. The objectives ``total_penalty`` and ``max_penalty`` multiply it by ``weight``.
@@ -310,6 +319,7 @@ class Job:
         released: Any
         deadline: Any
         must_end_by: Any
+        family: Any
         penalty: Any
         walltime: Any
         count: int | None
@@ -342,6 +352,7 @@ class Job:
         released: Time | None = None,
         deadline: Time | None = None,
         must_end_by: Time | None = None,
+        family: str | None = None,
         penalty: Mapping[str, Any] | None = None,
         walltime: Time | None = None,
         count: int | None = None,
@@ -366,6 +377,7 @@ class Job:
             ("priority", priority),
             ("deadline", deadline),
             ("must_end_by", must_end_by),
+            ("family", family),
             ("penalty", penalty),
             ("walltime", walltime),
             ("count", count),

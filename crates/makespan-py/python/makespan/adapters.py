@@ -67,7 +67,9 @@ def from_pyjobshop(model: Any) -> Instance:
     larger amounts. A job of PyJobShop becomes a compound job. Tasks without duration are removed with a warning; their
     successors wait for their predecessors.
 
-    Features that an instance cannot express are an error: setup times, breaks, delays, windows, optional tasks, and
+    The setup times of a machine become ``setups`` of the platform: each task is a family of its own.
+
+    Features that an instance cannot express are an error: breaks, delays, windows, optional tasks, and
     precedence other than end before start within a job.
 
     Raises:
@@ -91,6 +93,7 @@ def from_pyjobshop(model: Any) -> Instance:
     for at in loose:
         home[at] = len(groups)
         groups.append([at])
+    setups = _setups(data, names, tasks)
     jobs = []
     for at, group in enumerate(groups):
         within = [edge for edge in edges if home[edge[0]] == at]
@@ -100,7 +103,7 @@ def from_pyjobshop(model: Any) -> Instance:
         pairs = [{"from": tasks[a]["name"], "to": tasks[b]["name"]} for a, b in within]
         jobs.append({**stated, "tasks": [tasks[task] for task in group], "edges": pairs})
     width = sum(len(task["time"]) for task in tasks if isinstance(task["time"], list)) or 1
-    return Instance(Platform(processors=width, licences=licences, consumables=consumables), jobs)
+    return Instance(Platform(processors=width, licences=licences, consumables=consumables, setups=setups), jobs)
 
 
 #: Resources that are used up.
@@ -120,6 +123,20 @@ def _refuse(value: Any, what: str) -> None:
         raise InputError(f"{what}: an instance cannot express this; leave it out of the model")
 
 
+def _setups(data: Any, names: Sequence[str], tasks: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """Returns the setup times, and makes each of their tasks a family."""
+    setups = []
+    for setup in getattr(data.constraints, "setup_times", ()):
+        pair = [int(setup.task1), int(setup.task2)]
+        if not setup.duration or any(tasks[task]["time"] == 0 for task in pair):
+            # Tasks without duration are removed.
+            continue
+        for task in pair:
+            tasks[task]["family"] = f"{task}"
+        setups.append({"from": f"{pair[0]}", "to": f"{pair[1]}", "time": int(setup.duration), "on": names[int(setup.machine)]})
+    return setups or None
+
+
 def _edges(data: Any) -> list[tuple[int, int]]:
     constraints = data.constraints
     edges = []
@@ -128,6 +145,8 @@ def _edges(data: Any) -> list[tuple[int, int]]:
             continue
         value = getattr(constraints, kind)
         if not isinstance(value, (list, tuple)):
+            continue
+        if kind == "setup_times":
             continue
         if kind == "end_before_start":
             for edge in value:

@@ -29,6 +29,7 @@ use super::list_graham::ListGraham;
 use super::of_derived;
 use super::order::Order;
 use super::packed::needs_counts;
+use super::sequenced;
 use super::{
     WithBags, check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors,
     needs_single_processors_or,
@@ -165,6 +166,9 @@ impl Scheduler for Optimise {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        if instance.has_setups() {
+            return sequenced::supports(instance);
+        }
         if self.target == Target::Objective(Objective::Throughput) {
             return Err(Unsupported("it minimises an objective; `steady-state` maximises a throughput".into()));
         }
@@ -205,6 +209,10 @@ impl Scheduler for Optimise {
         true
     }
 
+    fn supports_setups(&self) -> bool {
+        self.for_hard_deadlines().is_some() && self.makespan_at_most.is_none()
+    }
+
     fn makespan_at_most(&self) -> Option<f64> {
         self.makespan_at_most
     }
@@ -243,6 +251,11 @@ impl Scheduler for Optimise {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        if let Target::Objective(objective) = self.target
+            && instance.has_setups()
+        {
+            return sequenced::optimise(self, objective, (self.budget, self.searches), instance, context);
+        }
         match self.derived() {
             Some((objective, base)) => of_derived::schedule(objective, &self.name(), &*base, instance, context),
             None => self.schedule_wholes(instance, None, context),

@@ -34,6 +34,10 @@ impl Scheduler for OfWholes {
         self.optimise.guarantee(instance, objective)
     }
 
+    fn supports_setups(&self) -> bool {
+        false
+    }
+
     fn supports_gangs(&self) -> bool {
         false
     }

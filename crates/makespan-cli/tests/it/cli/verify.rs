@@ -167,6 +167,33 @@ fn penalties_are_planned_converted_bounded_and_verified() {
 }
 
 #[test]
+fn setups_and_hard_deadlines_are_planned_and_verified() {
+    let sandbox = Sandbox::new();
+    let text = "version = 2\njobs = [{ name = \"a\", time = 3, family = \"x\" }, \
+                { name = \"b\", time = 2, family = \"y\", must_end_by = 8 }]\n\
+                platform = { processors = 1, setups = [{ from = \"x\", to = \"y\", time = 2 }, \
+                { from = \"y\", to = \"x\", time = 9 }] }\n";
+    sandbox.write("i.toml", text);
+    convert(&sandbox, "i.toml");
+    for spec in ["list", "optimise[objective=makespan,steps=200]"] {
+        sandbox.makespan(&format!("plan i.toml --algorithm {spec} --output i.json")).succeeds();
+        let file = sandbox.json("i.json");
+        assert_eq!(file["makespan"], json!(7), "{file:#}");
+        let said = sandbox.makespan("verify i.toml i.json");
+        agreed(&sandbox, "i.json", &said);
+        said.succeeds();
+    }
+    sandbox.write("w.toml", text.replace("must_end_by = 8", "must_end_by = 3"));
+    sandbox.makespan("plan w.toml --algorithm demt").refused(&["it does not plan setup times"]);
+    sandbox.makespan("plan w.toml --algorithm list").succeeds();
+    sandbox.write("late.toml", text.replace("must_end_by = 8", "must_end_by = 1"));
+    for spec in ["list", "optimise[steps=50]"] {
+        let said = sandbox.makespan(&format!("plan late.toml --algorithm {spec}"));
+        said.refused(&["no plan keeps all deadlines", "at least 1 s too late"]);
+    }
+}
+
+#[test]
 fn changed_placements_are_rejected() {
     let sandbox = planned();
     rejected(&sandbox, change("rigid", "start", json!(1)), &["`rigid`", "12"]);

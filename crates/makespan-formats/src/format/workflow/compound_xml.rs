@@ -156,6 +156,9 @@ pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Re
         if job.is_bag() {
             return refused("bags of tasks");
         }
+        if instance.has_setups() {
+            return refused("setup times");
+        }
         if job.must_end_by.is_some() {
             return refused("deadlines that must be kept");
         }

@@ -37,6 +37,7 @@ struct TaskFields {
     needs: Option<NeedsEntry>,
     memory_estimate: Option<EstimateEntry>,
     gang: Option<String>,
+    family: Option<String>,
     #[serde(default)]
     command: CommandEntry,
 }
@@ -75,6 +76,7 @@ impl TryFrom<TaskFields> for TaskEntry {
             let given = [
                 ("needs", fields.needs.is_some() || fields.memory_estimate.is_some()),
                 ("gang", fields.gang.is_some()),
+                ("family", fields.family.is_some()),
                 ("command", !fields.command.0.is_empty()),
             ];
             let of_task = |problem| format!("task `{}`: {problem}", fields.name);
@@ -93,7 +95,9 @@ impl TryFrom<TaskFields> for TaskEntry {
             ));
         }
         let gang = fields.gang.map(Into::into);
-        let task = Task { estimate, command: fields.command.0, needs, memory_estimate, gang, ..Task::new(profile) };
+        let family = fields.family.map(Into::into);
+        let task =
+            Task { estimate, command: fields.command.0, needs, memory_estimate, gang, family, ..Task::new(profile) };
         Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes, is_milestone })
     }
 }

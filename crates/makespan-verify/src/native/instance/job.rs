@@ -57,6 +57,7 @@ struct Fields {
     processors: Option<Allotments>,
     needs: Option<NeedsEntry>,
     memory_estimate: Option<EstimateEntry>,
+    family: Option<String>,
     #[serde(default, deserialize_with = "names")]
     after: Vec<String>,
     #[serde(default)]
@@ -106,7 +107,9 @@ impl TryFrom<Fields> for JobEntry {
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
         let memory_estimate = memory_estimate(fields.memory_estimate, &needs)
             .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
-        let task = Task { estimate, command: fields.command.0, data, needs, memory_estimate, ..Task::new(profile) };
+        let family = fields.family.map(Into::into);
+        let task =
+            Task { estimate, command: fields.command.0, data, needs, memory_estimate, family, ..Task::new(profile) };
         let mut job = Job {
             name: fields.name,
             priority: fields.priority.unwrap_or(0),
@@ -131,7 +134,7 @@ impl TryFrom<Fields> for JobEntry {
 
 impl Fields {
     /// Returns the keys that no milestone states, except keys about its time, and whether the job states them.
-    fn given_besides_time(&self) -> [(&'static str, bool); 10] {
+    fn given_besides_time(&self) -> [(&'static str, bool); 11] {
         [
             ("released", self.released.is_some()),
             ("deadline", self.deadline.is_some()),
@@ -141,6 +144,7 @@ impl Fields {
             ("count", self.count.is_some()),
             ("data", self.data.is_some()),
             ("needs", self.needs.is_some() || self.memory_estimate.is_some()),
+            ("family", self.family.is_some()),
             ("command", !self.command.0.is_empty()),
             ("submission", self.submission.is_some()),
         ]
@@ -243,6 +247,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         ("processors", fields.processors.is_some()),
         ("needs", fields.needs.is_some()),
         ("memory_estimate", fields.memory_estimate.is_some()),
+        ("family", fields.family.is_some()),
         ("command", !fields.command.0.is_empty()),
     ];
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use makespan_core::{Link, Node, Platform, Resources, Time};
+use makespan_core::{Link, Node, Platform, Resources, Setup, Time};
 use serde::Deserialize;
 
 use super::resources::ResourcesEntry;
@@ -30,7 +30,19 @@ struct Fields {
     resources: Option<ResourcesEntry>,
     licences: Option<ResourcesEntry>,
     consumables: Option<ResourcesEntry>,
+    #[serde(default)]
+    setups: Vec<SetupEntry>,
     site: Option<SiteEntry>,
+}
+
+/// A setup time between two consecutive tasks on one machine.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SetupEntry {
+    from: String,
+    to: String,
+    time: Scalar<Time>,
+    on: Option<String>,
 }
 
 impl ListEntry for NodeEntry {}
@@ -110,6 +122,14 @@ impl TryFrom<Fields> for PlatformEntry {
         });
         let platform = platform.map(|platform| if local { platform.with_local_transfers() } else { platform });
         let platform = platform.map(|platform| platform.with_placement(compact)).map_err(|error| error.to_string())?;
+        let setup = |SetupEntry { from, to, time, on }| Setup {
+            on: on.map(Into::into),
+            from: from.into(),
+            to: to.into(),
+            time: time.0,
+        };
+        let setups = fields.setups.into_iter().map(setup).collect();
+        let platform = platform.with_setups(setups).map_err(|error| error.to_string())?;
         match fields.site {
             Some(site) => site.on(platform).map(Self).map_err(|problem| format!("`site`: {problem}")),
             None => Ok(Self(platform)),
