@@ -71,6 +71,7 @@ pub(super) fn schedule(
     }
     context.spent = spent;
     context.incumbent = incumbent;
+    context.bounds.iter().for_each(|bound| context.incumbent.proved(bound));
     let value = |plan: &Plan| objective.and_then(|objective| plan.value(objective, instance));
     let kept = plans.iter().filter(|plan| keeps(instance, plan));
     match kept.min_by(|one, other| value(one).cmp(&value(other))) {

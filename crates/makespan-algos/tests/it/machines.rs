@@ -1,6 +1,6 @@
 //! Sequential jobs on machines that differ: every scheduler that maps them is compared with the exact optimum.
 
-use makespan_algos::{Context, Plan, Scheduler};
+use makespan_algos::{Context, Incumbent, Plan, Scheduler};
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
     Instance, Job, JobId, Node, Objective, Platform, ProcSet, Profile, SimpleJob, Time, Unavailable, Weight, task_cost,
@@ -322,4 +322,18 @@ fn time_that_is_spent_elsewhere_counts_within_the_limit() {
         assert_eq!(validate(&instance, &plan), Ok(()));
         assert!(begin.elapsed().as_secs_f64() < 1.6, "{:?}", begin.elapsed());
     }
+}
+
+#[test]
+fn the_bound_is_reported_during_the_search() {
+    let job = |at: i64| {
+        let row: Vec<Time> = (0..3).map(|node| Time::from_ticks(1000 + (at * 7919 + node * 104_729) % 5000)).collect();
+        Job::new(at.to_string(), Profile::on_machines(row).unwrap())
+    };
+    let instance = Instance::new(Platform::cluster(3, 1).unwrap(), (0..20).map(job).collect(), vec![]).unwrap();
+    let incumbent = Incumbent::of(Objective::Makespan);
+    let mut context = Context { incumbent: incumbent.clone(), ..Context::with_seed(1) };
+    scheduler("optimise[objective=makespan,steps=50,searches=1]").unwrap().schedule(&instance, &mut context).unwrap();
+    let best = context.bounds.iter().filter(|bound| bound.objective == Objective::Makespan);
+    assert_eq!(incumbent.state().bound, best.map(|bound| bound.value.clone()).max());
 }

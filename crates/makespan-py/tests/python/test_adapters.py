@@ -71,6 +71,7 @@ def task(name: str, **other: Any) -> Any:
 class Constraints:
     end_before_start: list[Any] = field(default_factory=list)
     setup_times: list[Any] = field(default_factory=list)
+    same_sequence: list[Any] = field(default_factory=list)
 
 
 def problem(**changes: Any) -> Any:
@@ -108,7 +109,7 @@ def test_tasks_without_duration_are_removed_and_their_arcs_joined() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"constraints": Constraints(setup_times=[1])}, "setup_times"),
+        ({"constraints": Constraints(same_sequence=[1])}, "same_sequence"),
         ({"constraints": Constraints([SimpleNamespace(task1=0, task2=1, delay=3)])}, "delay"),
         ({"tasks": [task("x", optional=True), task("y")]}, "optional"),
         ({"tasks": [task("x", earliest_start=3), task("y")]}, "window"),
@@ -133,3 +134,22 @@ def test_a_real_model_of_pyjobshop() -> None:
     plan = m.plan(from_pyjobshop(model), objective="makespan", time_limit=0.3)
     plan.verify()
     assert plan.makespan == model.solve(display=False).objective == 7
+
+
+def test_setup_times_and_deadlines_of_pyjobshop() -> None:
+    pyjobshop = pytest.importorskip("pyjobshop")
+    model = pyjobshop.Model()
+    machine = model.add_machine(name="press")
+    durations, setups = [3, 2, 4, 1], [[0, 5, 1, 4], [2, 0, 6, 1], [3, 1, 0, 7], [1, 3, 2, 0]]
+    tasks = []
+    for at, duration in enumerate(durations):
+        job = model.add_job(name=f"j{at}", **({"deadline": 8} if at == 3 else {}))
+        tasks.append(model.add_task(job=job, name=f"t{at}"))
+        model.add_mode(tasks[at], machine, duration)
+    for one, row in enumerate(setups):
+        for other, time in enumerate(row):
+            if one != other:
+                model.add_setup_time(machine, tasks[one], tasks[other], time)
+    plan = m.plan(from_pyjobshop(model), algorithm="optimise[objective=makespan,steps=2000]")
+    plan.verify()
+    assert plan.makespan == model.solve(display=False).objective

@@ -71,6 +71,7 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     let problem = problem_of(instance);
     let prices = machines::prices(instance);
     let bound = machines::bound_by(instance, Objective::Makespan, &prices);
+    portfolio.incumbent.proved(&bound);
     let floor = bound.ticks();
     let limit = Limit::new(optimise.makespan_at_most, floor, context);
     let aim = match optimise.target {
@@ -81,6 +82,7 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
         .then(|| machines::positions_by(instance, &portfolio.clock(SHORTEST)));
     let mut bounds = vec![bound];
     bounds.extend(other_bounds(instance, aim, &prices, positions.as_ref(), &portfolio));
+    bounds.iter().for_each(|bound| portfolio.incumbent.proved(bound));
     let mut starts = starts(instance, &problem, portfolio.random(0));
     let of_positions = positions.as_ref().and_then(|positions| positions.processors.as_ref());
     starts.extend(of_positions.map(|processors| processors.iter().map(|&id| MachineId(id)).collect()));
