@@ -92,6 +92,8 @@ pub struct ForHardDeadlines {
     pub objective: Option<Objective>,
     /// The algorithm for the changed instance.
     pub next: Box<dyn Scheduler>,
+    /// The algorithm for the unchanged instance if the plan of `next` does not keep the hard deadlines either.
+    pub last: Option<Box<dyn Scheduler>>,
 }
 
 /// A proven ratio: the value of a plan is at most the optimum multiplied by `numerator / denominator`, plus `plus`.

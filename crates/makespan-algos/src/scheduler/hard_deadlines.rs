@@ -11,6 +11,8 @@ use crate::plan::{Context, ForHardDeadlines, Incumbent, Plan, ScheduleError, Sch
 
 /// The fraction of the time limit for a first plan that ignores the hard deadlines.
 const FIRST: f64 = 0.25;
+/// The fraction of the time limit for the last search, if no plan keeps the hard deadlines.
+const LAST: f64 = 0.25;
 /// The fraction of the time limit for the proof that no plan keeps the hard deadlines.
 const PROOF: f64 = 0.1;
 
@@ -46,7 +48,7 @@ pub(super) fn schedule(
 ) -> Result<Plan, ScheduleError> {
     let unsupported = |reason| ScheduleError::Unsupported { scheduler: scheduler.name(), reason };
     supports(scheduler, instance).map_err(unsupported)?;
-    let Some(ForHardDeadlines { objective, next }) = scheduler.for_hard_deadlines() else {
+    let Some(ForHardDeadlines { objective, next, last }) = scheduler.for_hard_deadlines() else {
         return Err(unsupported(Unsupported("it does not keep deadlines".into())));
     };
     let (begin, spent, time) = (Instant::now(), context.spent, scheduler.time_limit());
@@ -56,14 +58,19 @@ pub(super) fn schedule(
     let again = objective.is_some() && time.is_some();
     context.spent = after(if again { 1.0 - FIRST } else { 0.0 });
     let mut plans = vec![scheduler.schedule(&free, context)?];
-    context.spent = after(if objective.is_some() { PROOF } else { 0.0 });
+    context.spent = after(if again { PROOF } else { 0.0 });
     if !keeps(instance, &plans[0]) {
         let changed = match objective {
             Some(objective) => with_penalties(instance, objective),
             None => Some(instance.with_hard_deadlines_as_due_dates()),
         };
         let mut own = Context { bounds: Vec::new(), remarks: Vec::new(), prove: false, ..context.clone() };
+        own.spent = after(if again { LAST + PROOF } else { 0.0 });
         plans.extend(changed.and_then(|changed| next.schedule(&changed, &mut own).ok()));
+        if !plans.iter().any(|plan| keeps(instance, plan)) {
+            own.spent = after(if again { PROOF } else { 0.0 });
+            plans.extend(last.and_then(|last| last.schedule(instance, &mut own).ok()));
+        }
     } else if again {
         let mut own = Context { prove: false, ..context.clone() };
         plans.extend(scheduler.schedule(&free, &mut own).ok());

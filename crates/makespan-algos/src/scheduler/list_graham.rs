@@ -59,7 +59,8 @@ impl Scheduler for ListGraham {
     }
 
     fn for_hard_deadlines(&self) -> Option<ForHardDeadlines> {
-        Some(ForHardDeadlines { objective: None, next: Box::new(WithBags(Box::new(Self { order: Order::Edd }))) })
+        let next = Box::new(WithBags(Box::new(Self { order: Order::Edd })));
+        Some(ForHardDeadlines { objective: None, next, last: None })
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

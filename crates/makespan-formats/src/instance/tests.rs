@@ -147,7 +147,7 @@ fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "time": ["NaN"]}"#, &["jobs[0].time[0]", "`NaN` is not a time"]);
     refused(r#"{"name": "a", "time": [NaN]}"#, &["a.json:2:", "expected value"]);
     refused(r#"{"name": "a", "time": []}"#, &["job `a`", "no allotment"]);
-    refused(r#"{"name": "a", "time": [0]}"#, &["job `a`", "must be positive"]);
+    refused(r#"{"name": "a", "time": [3, 0]}"#, &["job `a`", "must be positive"]);
     refused(r#"{"name": "a", "time": {"x": 1}}"#, &["jobs[0].time", "expected a time"]);
     refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "at most 2"]);
     refused(

@@ -11,6 +11,7 @@ mod packed;
 mod proofs;
 mod residual;
 mod search;
+mod sequence;
 mod start;
 mod wholes;
 
@@ -38,6 +39,7 @@ use crate::free_time::Skyline;
 use crate::plan::{Context, ForHardDeadlines, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 use crate::search::{Budget, Portfolio};
 use search::{OptimiseRun, SearchTask};
+use sequence::InSequence;
 use wholes::OfWholes;
 
 /// The reason why instances with too many unavailable periods are not searched.
@@ -243,7 +245,8 @@ impl Scheduler for Optimise {
             _ => Objective::TotalPenalty,
         };
         let next = Box::new(Self { target: Target::Objective(penalty), ..self.clone() });
-        Some(ForHardDeadlines { objective: Some(objective), next: Box::new(WithBags(next)) })
+        let last: Option<Box<dyn Scheduler>> = Some(Box::new(InSequence(self.clone())));
+        Some(ForHardDeadlines { objective: Some(objective), next: Box::new(WithBags(next)), last })
     }
 
     fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
