@@ -403,6 +403,10 @@ fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
             return Err(bad("content", message, "write seconds after the submission"));
         }
     }
+    if instance.has_setups() {
+        let message = "the platform states `setups`, but only `plan` supports setup times".to_owned();
+        return Err(bad("content", message, "remove the key `family` of the jobs"));
+    }
     if let Some(job) = instance.jobs().iter().find(|job| job.must_end_by.is_some()) {
         let message = format!("job `{}` states `must_end_by`, but only `plan` keeps such deadlines", job.name);
         return Err(bad("content", message, "write `deadline` (a due date) instead"));

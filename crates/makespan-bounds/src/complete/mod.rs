@@ -8,6 +8,7 @@
 mod assign;
 mod engine;
 mod lifted;
+mod limits;
 mod machines;
 mod model;
 mod scales;
@@ -97,6 +98,9 @@ pub fn search(
 ) -> Completed {
     if let Some(derived) = objective.derived(instance) {
         return of_derived(&derived, instance, objective, known, floor, work);
+    }
+    if objective.needs_penalties() {
+        return limits::minimise(instance, objective, known, work);
     }
     // On the grid of the times alone, the deadlines of a tardiness would be rounded. The finer grid of the values may
     // need numbers with too many digits.

@@ -3,6 +3,7 @@
 use makespan_core::{Instance, Objective, ResourceKind};
 use makespan_verify::proof::Refutation;
 
+use super::limits::MAX_JOBS;
 use super::machines;
 use super::unproved::Unproved;
 
@@ -21,8 +22,13 @@ const MAX_NODES: usize = 1 << 10;
 /// Returns the reason why a complete search cannot examine an objective of an instance, or `None` if the search
 /// supports both.
 pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved> {
-    if let Some(base) = objective.base().filter(|base| Objective::OF_TIME.contains(base)) {
+    if let Some(base) = objective.base() {
         return unsupported(instance, base);
+    }
+    if objective.needs_penalties() {
+        let too_many = || Unproved::TooManyTasks(MAX_JOBS as u64);
+        let is_small = instance.jobs().len() <= MAX_JOBS;
+        return if is_small { unsupported(instance, Objective::MaxTardiness) } else { Some(too_many()) };
     }
     let most = match instance.edges() {
         _ if !instance.has_equal_processors() && instance.has_transfers() => MAX_TASKS_WITH_TRANSFERS,

@@ -1,5 +1,6 @@
 //! Tiny instances, for which a brute-force search finds the optimum.
 
+mod limits;
 mod machines;
 mod nodes;
 

@@ -9,8 +9,8 @@ use makespan_core::{Instance, Objective, counted};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use makespan_verify::proof::{
-    Alone, DeadlinePrices, Derived, DueBy, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale, Selection,
-    Term, TimeWindow,
+    Alone, DeadlinePrices, Derived, DueBy, EndLimits, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale,
+    Selection, Term, TimeWindow,
 };
 use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
@@ -137,6 +137,12 @@ fn in_steps(steps: usize) -> String {
     format!("prices in {} of time, Lagrangian duality", counted(steps, "step"))
 }
 
+/// Explains limits on ends that no schedule keeps together.
+fn of_limits(conflicts: usize) -> String {
+    let sets = counted(conflicts, "set");
+    format!("{sets} of limits on the ends of jobs cannot be kept, so in each set some job ends later")
+}
+
 /// Explains a proof in one sentence.
 fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
     match proof {
@@ -168,6 +174,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             format!("a complete search with learning finds no schedule of a smaller value (a proof of {bytes})")
         }
         Proof::DueBy(due_by) => of_due(instance, objective, due_by),
+        Proof::EndLimits(EndLimits { conflicts }) => of_limits(conflicts.len()),
         Proof::Derived(Derived { proof }) => match objective.derived(instance) {
             Some(derived) => {
                 let inner = why(&derived.instance, derived.base, proof);

@@ -609,6 +609,11 @@ impl Instance {
         self.with_changed_jobs(|job| job.deadline = job.must_end_by.take())
     }
 
+    /// Returns this instance with these due dates, one entry for each job. They may be before the release dates.
+    pub fn with_due_dates(&self, dues: &[Option<Time>]) -> Self {
+        self.with_changed_jobs(|job| job.deadline = dues.get(self.job_id(job.first()).index()).copied().flatten())
+    }
+
     /// Returns this instance with these penalties, one for each job, and without hard deadlines. All weights become 1,
     /// except the weights of best-effort bags.
     pub fn with_penalties(&self, penalties: &[EndPenalty]) -> Self {

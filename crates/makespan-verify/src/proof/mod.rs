@@ -14,6 +14,7 @@ mod deductions;
 mod derived;
 mod dual_feasible;
 mod due_by;
+mod end_limits;
 mod error;
 mod grid;
 mod interval_prices;
@@ -55,6 +56,7 @@ pub use deductions::{Deductions, LimitedAmount, Reason, Step};
 pub use derived::Derived;
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use due_by::DueBy;
+pub use end_limits::{EndLimits, LimitConflict};
 pub use error::CertificateError;
 pub use grid::{time_grid, value_grid};
 pub use interval_prices::IntervalPrices;
@@ -121,6 +123,8 @@ pub enum Proof {
     Refutation(Refutation),
     /// A bound on tardiness from the jobs with early deadlines.
     DueBy(DueBy),
+    /// Limits on the ends of jobs that no schedule keeps together.
+    EndLimits(EndLimits),
     /// A bound on a derived objective, such as the maximum lateness, from a bound on its base.
     Derived(Derived),
     /// A bound that follows from a bound on the makespan, because some job ends at the makespan.
@@ -173,6 +177,7 @@ impl Proof {
             Self::Deductions(proof) => (proof, "deductions", "deductions that rule out an earlier end"),
             Self::Refutation(proof) => (proof, "refutation", "a complete search that found no smaller value"),
             Self::DueBy(proof) => (proof, "due_by", "the jobs with early deadlines"),
+            Self::EndLimits(proof) => (proof, "end_limits", "ends of jobs that no plan reaches together"),
             Self::Derived(proof) => {
                 (proof, "derived", "a bound on another objective with changed due dates or weights")
             }
