@@ -62,7 +62,7 @@ pub use minsum::{
 pub use release_area::release_area_bound;
 
 use makespan_core::{DerivedObjective, Instance, Objective, Unsupported};
-use makespan_verify::proof::{Deductions, Derived, LastJob, Paths};
+use makespan_verify::proof::{Deductions, Derived, LastJob, Paths, SetupSums};
 use makespan_verify::{Bound, Proof};
 
 /// Returns one bound for each standard objective, in the order of [`Objective::standard`].
@@ -133,6 +133,17 @@ pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Resu
     within(instance, objective, held::WORK, clock)
 }
 
+/// Returns the bounds on the makespan from run times and setup times on each machine.
+fn setup_sums(instance: &Instance, objective: Objective) -> Vec<Bound> {
+    if !instance.has_setups() || objective != Objective::Makespan {
+        return Vec::new();
+    }
+    let licences = instance.platform().licences().iter().filter(|(_, amount)| *amount == 1);
+    let machines = licences.map(|(name, _)| Some(name.to_owned())).chain([None]);
+    let proof = |licence| Proof::SetupSums(SetupSums { licence });
+    machines.filter_map(|licence| Bound::proved_by(objective, proof(licence), instance).ok()).collect()
+}
+
 /// Returns the best bound on one objective that is found before `clock` expires. Deductions from a deadline take at
 /// most `work` elementary steps.
 fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
@@ -157,7 +168,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
         }
         _ => {}
     }
-    let mut bounds = Vec::new();
+    let mut bounds = setup_sums(instance, objective);
     if instance.has_compound_jobs() && objective != Objective::Makespan {
         // If several jobs compete, prices prove more than windows of single jobs. So the prices come first.
         bounds.extend(jobs::best(instance, objective, &clock.part(0.8)));

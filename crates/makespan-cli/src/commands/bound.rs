@@ -10,7 +10,7 @@ use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use makespan_verify::proof::{
     Alone, DeadlinePrices, Derived, DueBy, EndLimits, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale,
-    Selection, Term, TimeWindow,
+    Selection, SetupSums, Term, TimeWindow,
 };
 use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
@@ -137,6 +137,12 @@ fn in_steps(steps: usize) -> String {
     format!("prices in {} of time, Lagrangian duality", counted(steps, "step"))
 }
 
+/// Explains sums of run times and setup times.
+fn of_setups(licence: Option<&str>) -> String {
+    let machine = licence.map_or_else(|| "the processors".to_owned(), |name| format!("`{}`", shown(name)));
+    format!("all tasks on {machine}, each with its smallest setup time, take this long")
+}
+
 /// Explains limits on ends that no schedule keeps together.
 fn of_limits(conflicts: usize) -> String {
     let sets = counted(conflicts, "set");
@@ -174,6 +180,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             format!("a complete search with learning finds no schedule of a smaller value (a proof of {bytes})")
         }
         Proof::DueBy(due_by) => of_due(instance, objective, due_by),
+        Proof::SetupSums(SetupSums { licence }) => of_setups(licence.as_deref()),
         Proof::EndLimits(EndLimits { conflicts }) => of_limits(conflicts.len()),
         Proof::Derived(Derived { proof }) => match objective.derived(instance) {
             Some(derived) => {

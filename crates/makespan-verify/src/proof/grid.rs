@@ -14,7 +14,7 @@ const MAX_TRANSFERS: usize = 1 << 20;
 
 /// Returns the largest number of ticks that divides all times of an instance. These times are: release dates, ends of
 /// closed periods, instants at which other work returns resources, run times of tasks on all allotments and at all
-/// speeds, and times of transfers. If there are too many times to examine, returns 1.
+/// speeds, setup times, and times of transfers. If there are too many times to examine, returns 1.
 ///
 /// Every valid schedule can be replaced by a valid schedule in which no task ends later. In the new schedule, all
 /// starts and ends are multiples of this number. Proof: consider the valid schedules in which each task has the same
@@ -24,6 +24,7 @@ const MAX_TRANSFERS: usize = 1 << 20;
 ///
 /// * the release of the task;
 /// * the end of a closed period of one of the task's processors, or the end of another task on one of these processors;
+/// * the end of the previous task on a machine, plus the setup time between the two tasks;
 /// * the end of a predecessor, plus the time of the transfer. This time depends only on the processors of both tasks,
 ///   because transfers do not slow each other down;
 /// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside the
@@ -43,6 +44,7 @@ pub fn time_grid(instance: &Instance) -> i64 {
     let closed = instance.availability().classes().iter().flat_map(|class| &class.closed);
     closed.for_each(|period| grid.add(period.1));
     instance.held().iter().for_each(|held| grid.add(held.until));
+    instance.platform().setups().iter().for_each(|setup| grid.add(setup.time));
     let speeds = speeds(instance);
     for task in instance.different_task_ids() {
         if grid.0 == 1 {

@@ -37,6 +37,7 @@ mod rejection;
 mod resource_window;
 #[cfg(test)]
 mod samples;
+mod setup_sums;
 mod soonest;
 mod spans;
 mod time_prices;
@@ -75,6 +76,7 @@ pub use reach::{JobReach, Reach};
 pub use refutation::Refutation;
 pub use rejection::{Rejection, Selection};
 pub use resource_window::ResourceWindow;
+pub use setup_sums::SetupSums;
 pub use soonest::{earliest_completion, soonest_completion};
 pub use spans::{Spans, TaskSpan};
 pub use time_prices::{DeadlinePrices, MachineTimePrices, TimePrices, WidthPrices};
@@ -123,6 +125,8 @@ pub enum Proof {
     Refutation(Refutation),
     /// A bound on tardiness from the jobs with early deadlines.
     DueBy(DueBy),
+    /// The run times and the smallest setup times of all tasks on a machine.
+    SetupSums(SetupSums),
     /// Limits on the ends of jobs that no schedule keeps together.
     EndLimits(EndLimits),
     /// A bound on a derived objective, such as the maximum lateness, from a bound on its base.
@@ -177,6 +181,7 @@ impl Proof {
             Self::Deductions(proof) => (proof, "deductions", "deductions that rule out an earlier end"),
             Self::Refutation(proof) => (proof, "refutation", "a complete search that found no smaller value"),
             Self::DueBy(proof) => (proof, "due_by", "the jobs with early deadlines"),
+            Self::SetupSums(proof) => (proof, "setup_sums", "run times and the smallest setup times"),
             Self::EndLimits(proof) => (proof, "end_limits", "ends of jobs that no plan reaches together"),
             Self::Derived(proof) => {
                 (proof, "derived", "a bound on another objective with changed due dates or weights")
