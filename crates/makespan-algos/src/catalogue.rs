@@ -35,6 +35,8 @@ pub(crate) const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags 
                         periods; best placement";
 const ALL_JOBS: &str = "jobs, bags and graphs of moldable tasks on processors of any speeds; needs; jobs that wait for jobs; \
                         transfers; release dates; unavailable periods; best placement";
+const ALL_RULES: &str = "jobs, bags and graphs of moldable tasks on processors of any speeds; needs; jobs that wait for jobs; \
+                        transfers; release dates; unavailable periods; best placement; deadlines that must be kept; setup times";
 const GRAPHS: &str = "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; release \
                       dates; unavailable periods";
 const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1109/71.993206";
@@ -47,7 +49,7 @@ static ENTRIES: &[Entry] = &[
     Entry {
         name: "optimise",
         summary: "the best schedule within a time limit, by dual prices and annealing: any objective, or a front",
-        supports: ALL_JOBS,
+        supports: ALL_RULES,
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter { name: "objective", values: optimise::OBJECTIVES, default: "weighted-completion" },
@@ -144,7 +146,7 @@ static ENTRIES: &[Entry] = &[
     Entry {
         name: "list",
         summary: "starts jobs in the order of a list (Graham), each on the number of processors that `dual` chooses",
-        supports: ALL_JOBS,
+        supports: ALL_RULES,
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: Order::VALUES, default: "shelf" }],
         kind: OfScheduler {

@@ -187,3 +187,15 @@ def test_milestones_are_removed_and_their_arcs_joined() -> None:
         m.Instance(processors=1, jobs=[m.Job("a", time=0, deadline=3)])
     with pytest.raises(m.InputError, match="waits for itself"):
         m.Instance(processors=1, jobs=[m.Job("a", time=0, after="b"), m.Job("b", time=0, after="a")])
+
+
+def test_deadlines_are_kept_and_setups_planned() -> None:
+    platform = m.Platform(processors=1, setups=[{"from": "x", "to": "y", "time": 2}, {"from": "y", "to": "x", "time": 9}])
+    jobs = [m.Job("a", time=3, family="x"), m.Job("b", time=2, family="y", must_end_by=8)]
+    plan = m.plan(m.Instance(platform, jobs), "list")
+    plan.verify()
+    assert plan.makespan == 7 and platform.setups is not None
+    with pytest.raises(m.AlgorithmError, match="no plan keeps all deadlines"):
+        m.plan(m.Instance(processors=1, jobs=[m.Job("a", time=3, must_end_by=2)]), "list")
+    with pytest.raises(m.AlgorithmError, match="does not keep deadlines"):
+        m.plan(m.Instance(processors=1, jobs=[m.Job("a", time=3, must_end_by=4)]), "demt")

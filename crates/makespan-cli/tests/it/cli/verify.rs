@@ -186,6 +186,15 @@ fn setups_and_hard_deadlines_are_planned_and_verified() {
     sandbox.write("w.toml", text.replace("must_end_by = 8", "must_end_by = 3"));
     sandbox.makespan("plan w.toml --algorithm demt").refused(&["it does not plan setup times"]);
     sandbox.makespan("plan w.toml --algorithm list").succeeds();
+    sandbox.makespan("simulate w.toml").refused(&["the policy easy cannot schedule", "job `b` states `must_end_by`"]);
+    // `run` starts jobs with a policy, and no policy keeps deadlines or setup times.
+    let commands = text.replace("family =", "command = \"true\", family =");
+    sandbox.write("run.toml", &commands);
+    sandbox
+        .makespan("run run.toml")
+        .refused(&["job `b` states `must_end_by`", "state a due date (`deadline`) instead"]);
+    sandbox.write("run.toml", commands.replace(", must_end_by = 8", ""));
+    sandbox.makespan("run run.toml").refused(&["it does not plan setup times, but the platform states `setups`"]);
     sandbox.write("late.toml", text.replace("must_end_by = 8", "must_end_by = 1"));
     for spec in ["list", "optimise[steps=50]"] {
         let said = sandbox.makespan(&format!("plan late.toml --algorithm {spec}"));
