@@ -410,7 +410,7 @@ impl Observer for RunWatch<'_> {
 
     fn lost(&mut self, run: &Run, reason: &str, attempt: u32, progress: &Progress<'_>) {
         let name = self.instance.name(run.task);
-        self.message(&format!("job `{name}` was lost in attempt {attempt} and runs again: {reason}"));
+        self.message(&format!("job `{name}` waits again after attempt {attempt}: {reason}"));
         self.refresh(progress);
     }
 

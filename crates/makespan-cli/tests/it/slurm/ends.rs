@@ -157,7 +157,7 @@ fn the_tasks_of_a_node_that_is_lost_run_elsewhere() {
     space.write("stop", "");
     let said = space.said(planner);
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["was lost in attempt 1 and runs again"]);
+    said.holds(&["waits again after attempt 1: "]);
     for index in 0..4 {
         let log = space.read(&format!("log.{index}"));
         assert!(log.matches("done").count() == 1 && (log.starts_with("n0\ndone") || log == "n1\nn0\ndone\n"), "{log}");
