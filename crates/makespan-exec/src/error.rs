@@ -31,6 +31,12 @@ pub enum ExecuteError {
     /// The platform has setup times.
     #[error("the platform states `setups`, but only `plan` supports setup times; remove `setups`")]
     Setups,
+    /// The start of the task with this name depends on the start of another task.
+    #[error(
+        "job `{0}` has a time lag to the start of another job, but only `plan` keeps time lags; remove the key `lags`, or let \
+         the command of the job wait"
+    )]
+    Lag(String),
     /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),

@@ -39,6 +39,11 @@ pub trait Scheduler: Send + Sync {
         false
     }
 
+    /// Returns true if the scheduler keeps time lags ([`makespan_core::Task::lags`]).
+    fn supports_lags(&self) -> bool {
+        false
+    }
+
     /// If the makespan of all schedules of the plan is limited, returns the limit as a multiple of the proven bound on
     /// the makespan. The makespan excludes best-effort bags that are added to the plan later.
     fn makespan_at_most(&self) -> Option<f64> {

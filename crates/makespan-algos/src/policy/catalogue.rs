@@ -18,7 +18,9 @@ use super::{
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::plan::Scheduler;
-use crate::scheduler::{STEADY_STATE, needs_no_gangs, needs_no_hard_deadlines, needs_no_resources, needs_no_setups};
+use crate::scheduler::{
+    STEADY_STATE, needs_no_gangs, needs_no_hard_deadlines, needs_no_lags, needs_no_resources, needs_no_setups,
+};
 
 /// Reason why a policy cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -439,6 +441,7 @@ pub fn policy_for(spec: &str, instance: &Instance, seed: u64) -> Result<Box<dyn 
     let has_gangs = spec.split('[').next() == Some(job_flow::ENTRY.name);
     let gangs = if has_gangs { Ok(()) } else { needs_no_gangs(instance) };
     let deadlines = || needs_no_hard_deadlines(instance).and_then(|()| needs_no_setups(instance));
+    let gangs = gangs.and_then(|()| needs_no_lags(instance));
     match gangs.and_then(|()| deadlines()).and_then(|()| (built.supports)(instance)) {
         Ok(()) => Ok(built.policy),
         Err(reason) => Err(PolicyError::Unsupported { spec: spec.to_owned(), reason }),

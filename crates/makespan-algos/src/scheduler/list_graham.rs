@@ -63,7 +63,14 @@ impl Scheduler for ListGraham {
         Some(ForHardDeadlines { objective: None, next, last: None })
     }
 
+    fn supports_lags(&self) -> bool {
+        true
+    }
+
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        if instance.has_lags() {
+            return packed::planned(self, packed::list_with_lags(instance, context.seed, &context.stop));
+        }
         if instance.has_setups() {
             return sequenced::list(self, self.order, instance, context);
         }

@@ -148,6 +148,17 @@ pub(crate) fn needs_no_gangs(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported(format!("{what}; use the algorithm `critical-jobs` or the policy `job-flow`")))
 }
 
+/// Checks that no task has time lags. Only schedulers with [`Scheduler::supports_lags`] keep them.
+pub(crate) fn needs_no_lags(instance: &Instance) -> Result<(), Unsupported> {
+    let Some(task) = instance.different_task_ids().find(|&task| instance.lags_to(task).next().is_some()) else {
+        return Ok(());
+    };
+    let (name, lags) = (instance.name(task), "it does not keep time lags");
+    Err(Unsupported(format!(
+        "{lags}, but the start of `{name}` depends on the start of another task; use `optimise` or `list`"
+    )))
+}
+
 /// Checks that all processors are always open. Some schedulers choose allotments under this assumption.
 fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.availability().is_always_open() {

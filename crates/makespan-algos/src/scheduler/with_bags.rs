@@ -13,7 +13,7 @@ use makespan_verify::Bound;
 
 use self::filling::Filling;
 use super::optimise::Limit;
-use super::{hard_deadlines, needs_no_gangs, needs_no_setups, of_derived, packed};
+use super::{hard_deadlines, needs_no_gangs, needs_no_lags, needs_no_setups, of_derived, packed};
 use crate::plan::{Context, ForHardDeadlines, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The fraction of the time limit that is reserved for bounds on whole bags. The wrapped scheduler plans the tasks of
@@ -64,7 +64,7 @@ impl Scheduler for WithBags {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        self.check_gangs(instance)?;
+        self.check_relations(instance)?;
         if instance.has_setups() {
             return if self.0.supports_setups() { self.0.supports(instance) } else { needs_no_setups(instance) };
         }
@@ -91,6 +91,10 @@ impl Scheduler for WithBags {
 
     fn supports_setups(&self) -> bool {
         self.0.supports_setups()
+    }
+
+    fn supports_lags(&self) -> bool {
+        self.0.supports_lags()
     }
 
     fn makespan_at_most(&self) -> Option<f64> {
@@ -130,7 +134,7 @@ impl Scheduler for WithBags {
             return of_derived::schedule(objective, &self.name(), &*base, instance, context);
         }
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
-        self.check_gangs(instance).map_err(unsupported)?;
+        self.check_relations(instance).map_err(unsupported)?;
         if !instance.has_bags() {
             return within_limit(&*self.0, instance, context);
         }
@@ -220,9 +224,13 @@ impl Scheduler for WithBags {
 }
 
 impl WithBags {
-    /// Returns an error if the instance has gangs and the scheduler does not support them.
-    fn check_gangs(&self, instance: &Instance) -> Result<(), Unsupported> {
-        if self.0.supports_gangs() { Ok(()) } else { needs_no_gangs(instance) }
+    /// Returns an error if the instance has gangs or time lags and the scheduler does not support them.
+    fn check_relations(&self, instance: &Instance) -> Result<(), Unsupported> {
+        let gangs = if self.0.supports_gangs() { Ok(()) } else { needs_no_gangs(instance) };
+        if instance.has_lags() && instance.has_setups() {
+            return Err(Unsupported("it keeps time lags only without setup times; remove `lags` or `setups`".into()));
+        }
+        gangs.and_then(|()| if self.0.supports_lags() { Ok(()) } else { needs_no_lags(instance) })
     }
 
     /// Returns the bags that fill the holes of a schedule, and an instance without these bags. Checks that the inner

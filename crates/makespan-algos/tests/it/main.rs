@@ -6,6 +6,7 @@ mod graphs;
 mod growing;
 mod hard_deadlines;
 mod harness;
+mod lags;
 mod machines;
 mod mapping;
 mod moldable_graphs;

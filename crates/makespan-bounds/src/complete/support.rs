@@ -45,6 +45,8 @@ pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved
         "setup times".to_owned()
     } else if instance.has_gangs() {
         "tasks that start together".to_owned()
+    } else if instance.has_lags() {
+        "time lags".to_owned()
     } else if instance.platform().is_tree() {
         "trees of machines".to_owned()
     } else if !instance.has_equal_processors() && !machines::has_sequential_tasks(instance) {

@@ -82,6 +82,11 @@ pub fn instance_hash(instance: &Instance) -> String {
                 fields.text("gang");
                 fields.text(gang);
             }
+            for lag in &instance.task(task).lags {
+                fields.text("lag");
+                fields.number(u64::from(lag.from));
+                fields.number(lag.least.ticks() as u64);
+            }
         }
     }
     fields.unavailable(instance);

@@ -569,6 +569,19 @@ impl Instance {
         !self.platform.setups().is_empty() && self.table.has_families()
     }
 
+    /// Returns true if there are time lags between tasks ([`Task::lags`]).
+    pub fn has_lags(&self) -> bool {
+        self.table.has_lags()
+    }
+
+    /// Returns the time lags to a task: pairs of another task and the least difference between the starts. The first task
+    /// of each pair starts first, if the difference is not negative.
+    pub fn lags_to(&self, task: TaskId) -> impl Iterator<Item = (TaskId, Time)> + '_ {
+        let row = self.table.row(task);
+        let first = self.job(row.job).first().0;
+        row.task.lags.iter().map(move |lag| (TaskId(first + u64::from(lag.from)), lag.least))
+    }
+
     /// Returns the other tasks of the gang of a task, in ascending order. Takes O(tasks of the job) if the task belongs
     /// to a gang.
     pub fn gang_mates(&self, task: TaskId) -> Vec<TaskId> {

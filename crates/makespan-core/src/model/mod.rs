@@ -29,7 +29,7 @@ pub use emptied::emptied;
 pub use estimate::Estimate;
 pub use features::{FeatureChoice, Features, put_counted_first};
 pub use fingerprint::{fingerprint, instance_hash, task_digests};
-pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
+pub use graph::{Edge, Graph, GraphError, Lag, NamedTask, Payload};
 pub use instance::{HeldAmount, Instance, InstanceError, NewTimes, NoRoom, NodeClasses, Note, SimpleJob, SubInstance};
 pub use job::{Job, JobId, Rows, Work};
 pub use penalty::{EndPenalty, PenaltyError, PenaltyForm};

@@ -82,6 +82,8 @@ pub(super) struct TaskTable {
     in_gangs: usize,
     /// Number of rows with a family.
     in_families: usize,
+    /// Number of time lags.
+    lags: usize,
     demands: Demands,
     /// All edges. Jobs that were added in one step form a group. Each group lists first the edges within each job, job
     /// by job, then the edges by which its jobs wait for other jobs.
@@ -149,6 +151,11 @@ impl TaskTable {
     /// Returns true if some task belongs to a family.
     pub fn has_families(&self) -> bool {
         self.in_families > 0
+    }
+
+    /// Returns true if there are time lags.
+    pub fn has_lags(&self) -> bool {
+        self.lags > 0
     }
 
     /// Returns the number of edges between tasks of different jobs.
@@ -282,6 +289,7 @@ impl TaskTable {
         self.guesses += usize::from(task.estimate.is_guess());
         self.in_gangs += usize::from(task.gang.is_some());
         self.in_families += usize::from(task.family.is_some());
+        self.lags += task.lags.len();
         self.rows.push(TaskRow { task, job, first: TaskId(self.tasks), name, demands });
         self.tasks += count;
     }

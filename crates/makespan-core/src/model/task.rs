@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::model::{Estimate, Needs, Profile};
+use crate::model::{Estimate, Lag, Needs, Profile};
 
 /// The identifier of a task. Tasks are numbered from 0 through all jobs, in file order, and each task of a bag has a
 /// number of its own.
@@ -55,6 +55,8 @@ pub struct Task {
     /// Name of the family of the task, if it has one. Setup times depend on the families of consecutive tasks
     /// ([`crate::Setup`]).
     pub family: Option<Arc<str>>,
+    /// Time lags from the starts of other tasks of the compound job to the start of this task.
+    pub lags: Vec<Lag>,
     /// True if the input states no number of processors for the task, so that one processor is assumed. In this case,
     /// a run need not pin the task to one core.
     pub assumes_one_core: bool,
@@ -72,6 +74,7 @@ impl Task {
             memory_estimate: Estimate::Stated,
             gang: None,
             family: None,
+            lags: Vec::new(),
             assumes_one_core: false,
         }
     }

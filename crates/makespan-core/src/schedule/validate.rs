@@ -1,6 +1,7 @@
 //! Checks of a schedule against simple rules. The checks share no code with the schedulers.
 
 mod gangs;
+mod lags;
 mod precedence;
 mod resources;
 mod setups;
@@ -165,6 +166,34 @@ pub enum Violation {
         /// The setup time.
         setup: Time,
     },
+    /// A task starts before a minimal time lag after the start of another task has passed.
+    #[error("job `{second}` starts at {later} s, less than {least} s after the start of `{first}` at {from} s")]
+    EarlyLag {
+        /// Name of the task that starts first.
+        first: String,
+        /// Name of the task that starts too early.
+        second: String,
+        /// Start of the first task.
+        from: Time,
+        /// Start of the second task.
+        later: Time,
+        /// The minimal time lag.
+        least: Time,
+    },
+    /// A task starts after a maximal time lag after the start of another task has passed.
+    #[error("job `{second}` starts at {later} s, more than {most} s after the start of `{first}` at {from} s")]
+    LateLag {
+        /// Name of the task that starts first.
+        first: String,
+        /// Name of the task that starts too late.
+        second: String,
+        /// Start of the first task.
+        from: Time,
+        /// Start of the second task.
+        later: Time,
+        /// The maximal time lag.
+        most: Time,
+    },
     /// Two jobs hold a processor at the same time.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
@@ -198,6 +227,7 @@ pub enum Violation {
 /// * at the start of all other tasks of its gang, if it has one;
 /// * until the hard deadline of its job at the latest;
 /// * not before the setup after the previous task on each of its machines has ended;
+/// * within its time lags to the starts of other tasks;
 /// * in its best placement, if the platform requires it;
 /// * not before its release, not before the ends of the tasks that it waits for, and not before the arrival of their
 ///   data;
@@ -223,6 +253,7 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
         violations.extend(exclusive(instance, schedule));
         violations.extend(precedence::check(instance, schedule));
         violations.extend(gangs::check(instance, schedule));
+        violations.extend(lags::check(instance, schedule));
         violations.extend(resources::check(instance, schedule));
         violations.extend(setups::check(instance, schedule));
     }

@@ -63,17 +63,20 @@ pub fn check_memory_limits() -> Result<(), ExecuteError> {
     limited.map_err(ExecuteError::NoMemoryLimit)
 }
 
-/// Returns an error if two tasks have the same name, or if a task has no command, belongs to a gang or has a hard
-/// deadline.
+/// Returns an error if two tasks have the same name, or if a task has no command, belongs to a gang, or has a time lag
+/// or a hard deadline.
 ///
 /// # Errors
-/// [`ExecuteError::Instance`], [`ExecuteError::NoCommand`], [`ExecuteError::Gang`],
+/// [`ExecuteError::Instance`], [`ExecuteError::NoCommand`], [`ExecuteError::Gang`], [`ExecuteError::Lag`],
 /// [`ExecuteError::HardDeadline`] and [`ExecuteError::Setups`].
 pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     instance.check_task_names()?;
     let mut different = instance.different_task_ids();
     if let Some(task) = instance.different_task_ids().find(|&task| instance.task(task).gang.is_some()) {
         return Err(ExecuteError::Gang(instance.name(task).into_owned()));
+    }
+    if let Some(task) = instance.different_task_ids().find(|&task| instance.lags_to(task).next().is_some()) {
+        return Err(ExecuteError::Lag(instance.name(task).into_owned()));
     }
     if instance.has_setups() {
         return Err(ExecuteError::Setups);

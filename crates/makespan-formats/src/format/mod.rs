@@ -52,6 +52,8 @@ pub enum Format {
     ProGen,
     /// A project in the format of Patterson.
     Patterson,
+    /// A project with time lags in the format of `ProGen/max`.
+    ProGenMax,
 }
 
 /// Option for reading that only some formats accept.
@@ -125,7 +127,7 @@ const OF_WORKFLOWS: &[FormatOption] = &[FormatOption::Processors, FormatOption::
 
 /// The formats, in the order in which detection checks them. If no format matches, `look.rs` decides whether the text
 /// is a list of commands or TOML.
-static ROWS: [FormatRow; 15] = [
+static ROWS: [FormatRow; 16] = [
     FormatRow {
         format: Format::WfFormat,
         words: "WfFormat",
@@ -179,7 +181,7 @@ static ROWS: [FormatRow; 15] = [
     FormatRow {
         format: Format::Patterson,
         words: "a project in Patterson's form",
-        title: "PSPLIB (.sm, .mm, .rcp)",
+        title: "PSPLIB (.sm, .mm, .rcp, .sch)",
         extensions: &["rcp"],
         options: &[],
         longest_line: GRAPH_LINE,
@@ -189,12 +191,22 @@ static ROWS: [FormatRow; 15] = [
     FormatRow {
         format: Format::ProGen,
         words: "a project of PSPLIB",
-        title: "PSPLIB (.sm, .mm, .rcp)",
+        title: "PSPLIB (.sm, .mm, .rcp, .sch)",
         extensions: &["sm", "mm"],
         options: &[],
         longest_line: GRAPH_LINE,
         detects: psplib::is_progen,
         reader: Reader::Document(|file, text, _| psplib::read_progen(file, text)),
+    },
+    FormatRow {
+        format: Format::ProGenMax,
+        words: "a project with time lags",
+        title: "PSPLIB (.sm, .mm, .rcp, .sch)",
+        extensions: &["sch"],
+        options: &[],
+        longest_line: GRAPH_LINE,
+        detects: |head| Ok(psplib::is_max(head)),
+        reader: Reader::Document(|file, text, _| psplib::read_max(file, text)),
     },
     FormatRow {
         format: Format::List,
@@ -375,7 +387,7 @@ mod tests {
         for format in Format::all() {
             assert_eq!(ROWS.iter().filter(|row| row.format == format).count(), 1, "{format}");
         }
-        let last = Format::Patterson;
+        let last = Format::ProGenMax;
         assert_eq!(Format::all().last(), Some(last), "name the last variant of `Format` here");
         assert_eq!(Format::all().count(), last as usize + 1, "a variant of `Format` has no row");
     }

@@ -15,7 +15,8 @@ fn json(job: &str) -> Result<Instance, String> {
 const DIAMOND: &str = r#"{"name": "j", "released": 2, "walltime": "1h", "tasks": [{"name": "a", "work": 4},
  {"name": "b", "time": 2.5, "command": ["./b"], "gang": "g"}, {"name": "c", "work": 1, "gang": "g"}, {"name": "d", "time": [6, 4]}],
  "edges": [{"from": "a", "to": "b", "data": 1e6}, {"from": "a", "to": "c", "transfer": "3s"},
- {"from": "b", "to": "d", "data": 0}, {"from": "c", "to": "d"}]}, {"name": "k", "work": 3}"#;
+ {"from": "b", "to": "d", "data": 0}, {"from": "c", "to": "d"}],
+ "lags": [{"from": "a", "to": "d", "min": 12.5, "max": "1h"}, {"from": "c", "to": "b", "max": 0}]}, {"name": "k", "work": 3}"#;
 
 #[test]
 fn a_graph_survives_both_languages() {
@@ -31,6 +32,10 @@ fn a_graph_survives_both_languages() {
     assert_eq!(payloads, [Payload::Bytes(1_000_000), fixed, Payload::Bytes(0), Payload::Bytes(0)]);
     assert_eq!(instance.task(TaskId(1)).command, ["./b"]);
     assert_eq!((instance.gang_mates(TaskId(1)), instance.gang_mates(TaskId(3))), (vec![TaskId(2)], vec![]));
+    let lags = |task| instance.lags_to(TaskId(task)).collect::<Vec<_>>();
+    let seconds = |seconds: i64| Time::from_seconds(seconds);
+    assert_eq!([lags(0), lags(1)], [vec![(TaskId(3), seconds(-3600))], vec![]]);
+    assert_eq!([lags(2), lags(3)], [vec![(TaskId(1), Time::ZERO)], vec![(TaskId(0), Time::parse("12.5").unwrap())]]);
     assert_eq!(instance.platform().transfer(0, 2, 1_000_000), Time::parse("1.001").unwrap());
     assert_eq!((instance.tasks(), instance.name(TaskId(3))), (5, "j/d".into()));
     for language in [Language::Json, Language::Toml] {
@@ -81,6 +86,16 @@ fn what_is_no_graph_is_refused() {
     let gang = with(r#"{"from": "first", "to": "b"}"#).replace("\"work\": 1", "\"work\": 1, \"gang\": \"g\"");
     refused(&gang, "tasks of the gang `g` wait for each other");
     refused(r#"{"name": "j", "work": 1, "edges": []}"#, "`edges`, but no `tasks`");
+    let lag = |lag: &str| {
+        format!(
+            r#"{{"name": "j", "tasks": [{{"name": "a", "work": 1}}, {{"name": "b", "work": 1}}], "lags": [{lag}]}}"#
+        )
+    };
+    refused(&lag(r#"{"from": "a", "to": "c", "min": 1}"#), "lags[0].to: there is no task `c`");
+    refused(&lag(r#"{"from": "a", "to": "a", "min": 1}"#), "lags[0] is from task `a` to itself");
+    refused(&lag(r#"{"from": "a", "to": "b"}"#), "lags[0] has no limit; add `min` or `max`");
+    refused(&lag(r#"{"from": "a", "to": "b", "min": 3, "max": 2}"#), "lags[0]: `min` is 3 s, but `max` is only 2 s");
+    refused(&lag(r#"{"from": "a", "to": "b", "min": 3}, {"from": "a", "to": "b", "max": 2}"#), "the tasks a -> b -> a");
     refused(r#"{"name": "j", "work": 1, "tasks": [{"name": "a", "work": 1}]}"#, "both `tasks` and `work`");
     let twice = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 1}, {"name": "a", "work": 1}]}"#).unwrap_err();
     assert!(twice.contains("jobs[0].tasks: two tasks are named `a`; names must be unique"), "{twice}");

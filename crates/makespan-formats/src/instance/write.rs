@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use makespan_core::{
     Dependence, EndPenalty, Estimate, Instance, JobId, Need, Needs, Node, Payload, PenaltyForm, Platform,
-    PlatformError, Profile, Resources, Setup, SpeedupLaw, Task, Time, Weight,
+    PlatformError, Profile, Resources, Setup, SpeedupLaw, Task, TaskId, Time, Weight,
 };
 use makespan_verify::native::instance::{
     AmountOut, PER_PROCESSOR, ResourcesOut, SiteEntry, SubmissionEntry, usual_weight,
@@ -216,6 +216,8 @@ struct JobOut<'a> {
     tasks: Vec<JobOut<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     edges: Vec<EdgeOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lags: Vec<LagOut<'a>>,
 }
 
 /// A penalty: its form, and its points as pairs of a time and a value.
@@ -234,6 +236,17 @@ struct EdgeOut<'a> {
     data: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     transfer: Option<Figure>,
+}
+
+/// Limit on the time from the start of one task to the start of another task.
+#[derive(Serialize)]
+struct LagOut<'a> {
+    from: Cow<'a, str>,
+    to: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<Figure>,
 }
 
 /// Command for writing: a program with its arguments, or a text for the shell.
@@ -393,7 +406,8 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
     let (out, data) = if job.is_compound() {
         let tasks = job.task_ids().map(|one| of(instance.short_name(one), instance.task(one))).collect();
         let edges = instance.edges_of(id).iter().map(|one| edge(instance, one, language)).collect();
-        (JobOut { name, tasks, edges, ..JobOut::default() }, None)
+        let lags = job.task_ids().flat_map(|to| lags(instance, to, language)).collect();
+        (JobOut { name, tasks, edges, lags, ..JobOut::default() }, None)
     } else {
         let task = instance.task(job.first());
         (of(name, task), task.data)
@@ -463,6 +477,17 @@ fn edge<'a>(instance: &'a Instance, edge: &Dependence, language: Language) -> Ed
         Payload::Fixed(fixed) => (None, Some(time(fixed, language))),
     };
     EdgeOut { from: instance.short_name(edge.from), to: instance.short_name(edge.to), data, transfer }
+}
+
+/// Returns the lags to a task. A negative lag is a maximal lag from the task.
+fn lags(instance: &Instance, to: TaskId, language: Language) -> impl Iterator<Item = LagOut<'_>> {
+    instance.lags_to(to).map(move |(from, least)| {
+        let (from, to) = (instance.short_name(from), instance.short_name(to));
+        if least < Time::ZERO {
+            return LagOut { from: to, to: from, min: None, max: Some(time(Time::ZERO - least, language)) };
+        }
+        LagOut { from, to, min: Some(time(least, language)), max: None }
+    })
 }
 
 fn times(profile: &Profile, language: Language) -> Option<TimeOut> {

@@ -70,6 +70,8 @@ const DOT: &str =
 const COMPOUND: &str = r#"<compound-jobs version="1"><job name="j" release="1" walltime="9" weight="2"><task name="a" volume="1.5"/>
  <task name="b" volume="2"><command><word>x</word></command></task><transfer from="a" to="b" data="5"/></job></compound-jobs>"#;
 
+const LAGS: &str =
+    "2 1 0 0\n0 1 1 1 [0]\n1 1 2 2 3 [1] [3]\n2 1 1 1 [-4]\n3 1 0\n0 1 0 0\n1 1 3 2\n2 1 4 2\n3 1 0 0\n3\n";
 const PATTERSON: &str = "6 2\n4 2\n\n0 0 0 2 2 3\n3 2 0 1 4\n5 1 2 2 4 5\n0 0 0 1 5\n2 4 1 1 6\n0 0 0 0\n";
 
 const PROJECT: &str = "****\njobs (incl.):  4\nRESOURCES\n - renewable : 1\n - nonrenewable : 1\n****\nPROJECT INFORMATION:\npronr.\n\
@@ -208,6 +210,7 @@ fn seed(format: Format) -> &'static str {
         Format::CompoundXml => COMPOUND,
         Format::ProGen => PROJECT,
         Format::Patterson => PATTERSON,
+        Format::ProGenMax => LAGS,
     }
 }
 

@@ -14,13 +14,14 @@ const MAX_TRANSFERS: usize = 1 << 20;
 
 /// Returns the largest number of ticks that divides all times of an instance. These times are: release dates, ends of
 /// closed periods, instants at which other work returns resources, run times of tasks on all allotments and at all
-/// speeds, setup times, and times of transfers. If there are too many times to examine, returns 1.
+/// speeds, setup times, times of transfers, and time lags. If there are too many times to examine, returns 1.
 ///
 /// Every valid schedule can be replaced by a valid schedule in which no task ends later. In the new schedule, all
 /// starts and ends are multiples of this number. Proof: consider the valid schedules in which each task has the same
 /// processors as in the given schedule and starts no later. Take one of these schedules with the minimum sum of
-/// starts. In this schedule, no task can start earlier if all other tasks keep their starts. So each start is one of
-/// these instants:
+/// starts. Suppose that some starts are not multiples of this number, and let all these tasks start earlier by the same
+/// small time. Then the sum would be less, so the schedule would not be valid. So one of these tasks, t, starts at one of
+/// these instants, and this instant does not move with t:
 ///
 /// * the release of the task;
 /// * the end of a closed period of one of the task's processors, or the end of another task on one of these processors;
@@ -28,11 +29,12 @@ const MAX_TRANSFERS: usize = 1 << 20;
 /// * the end of a predecessor, plus the time of the transfer. This time depends only on the processors of both tasks,
 ///   because transfers do not slow each other down;
 /// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside the
-///   instance returns such an amount. Consumables never delay a start, because tasks use them up and never return them.
+///   instance returns such an amount. Consumables never delay a start, because tasks use them up and never return them;
+/// * the start of another task plus a time lag, which may be negative.
 ///
-/// The speed of the processors, the walltime and the placement do not depend on the start of a task. So, by induction
-/// over time, each start is a multiple of this number. The proof is not valid for the cost, the throughput, or data
-/// that begin at the root of a tree.
+/// The speed of the processors, the walltime and the placement do not depend on the start of a task. An instant that does
+/// not move is a multiple of this number, or depends on a task that starts at a multiple. So t starts at a multiple, which
+/// is a contradiction. The proof is not valid for the cost, the throughput, or data that begin at the root of a tree.
 ///
 /// Takes O(tasks * allotments * speeds + edges * routes), and less if the result is one tick.
 pub fn time_grid(instance: &Instance) -> i64 {
@@ -50,6 +52,7 @@ pub fn time_grid(instance: &Instance) -> i64 {
         if grid.0 == 1 {
             return 1;
         }
+        instance.lags_to(task).for_each(|(_, least)| grid.add(least));
         add_task(instance, task, &speeds, &mut grid);
     }
     add_transfers(instance, &mut grid);

@@ -16,14 +16,15 @@ pub struct TaskSpan {
 }
 
 /// The spans of all distinct tasks, by their position in the instance ([`Instance::different`]). Paths include the
-/// edges between jobs.
+/// edges between jobs, and time lags.
 ///
 /// The first task of a bag represents all its tasks.
 #[derive(Clone, Debug)]
 pub struct Spans(Vec<TaskSpan>);
 
 impl Spans {
-    /// Computes all spans. Takes O(tasks + edges), plus the time to compute the shortest time of each task.
+    /// Computes all spans. Takes O(tasks + edges), plus the time to compute the shortest time of each task. With time lags,
+    /// takes O(tasks * (edges + lags)).
     pub fn new(places: &NodeKinds<'_>, instance: &Instance) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let release = |task: TaskId| i128::from(instance.release(task).ticks());
@@ -38,7 +39,55 @@ impl Spans {
             let behind = instance.outgoing(task).map(|edge| &spans[at(edge.to)]);
             spans[at(task)].tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
         }
-        Self(spans)
+        let mut spans = Self(spans);
+        if instance.has_lags() {
+            spans.add_lags(instance, &order);
+        }
+        spans
+    }
+
+    /// Extends the spans by paths with time lags. Lags form cycles, so the paths grow in rounds. Any number of rounds gives
+    /// valid spans. If some starts satisfy all lags, no path grows after as many rounds as there are tasks.
+    fn add_lags(&mut self, instance: &Instance, order: &[TaskId]) {
+        let at = |task: TaskId| instance.different(task);
+        // An arc from task i to task j with a length: from the start of i to the start of j.
+        let mut lags: Vec<(usize, usize, i128)> = Vec::new();
+        for &task in order {
+            lags.extend(instance.lags_to(task).map(|(from, least)| (at(from), at(task), i128::from(least.ticks()))));
+        }
+        let edges: Vec<(usize, usize)> = order
+            .iter()
+            .flat_map(|&task| instance.incoming(task).map(move |edge| (edge.from, task)))
+            .map(|(from, task)| (at(from), at(task)))
+            .collect();
+        // A tail begins at the end of a task, and a lag at its start. The time between them is at most the slowest time.
+        let is_even = instance.platform().has_unit_speed();
+        let slowest = |task: &TaskId| is_even.then(|| i128::from(instance.profile(*task).slowest().ticks()));
+        let mut slow = vec![None; self.0.len()];
+        order.iter().for_each(|task| slow[at(*task)] = slowest(task));
+        let spans = &mut self.0;
+        for _ in 0..=order.len() {
+            let mut has_grown = false;
+            let mut raise = |old: &mut i128, new: i128| {
+                has_grown |= new > *old;
+                *old = new.max(*old);
+            };
+            for &(from, to, least) in &lags {
+                let (first, second) = (spans[from], spans[to]);
+                raise(&mut spans[to].head, first.head + least);
+                if let Some(slow) = slow[from] {
+                    raise(&mut spans[from].tail, least + second.fastest + second.tail - slow);
+                }
+            }
+            for &(from, to) in &edges {
+                let (first, second) = (spans[from], spans[to]);
+                raise(&mut spans[to].head, first.head + first.fastest);
+                raise(&mut spans[from].tail, second.fastest + second.tail);
+            }
+            if !has_grown {
+                return;
+            }
+        }
     }
 
     /// Returns the span of a task.

@@ -75,6 +75,8 @@ impl<'a> CumulativeProblem<'a> {
         let (fields, base, divisors) = packed(drafts, renewables)?;
         let release = |row: Row| packing.release_of(row) - origin;
         let instants = base.iter().map(|step| step.0).chain(packing.rows().map(release));
+        let lags = instance.task_ids().filter(|_| instance.has_lags()).flat_map(|task| instance.lags_to(task));
+        let instants = instants.chain(lags.map(|(_, least)| least.ticks()));
         let unit = drafts.iter().map(|(_, draft)| draft.time).chain(instants).fold(0, gcd).max(1);
         let mut problem = Self {
             instance,

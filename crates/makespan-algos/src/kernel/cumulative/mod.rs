@@ -12,6 +12,7 @@
 //! resources of a period in one machine word ([`word`]), and stop early if the caller rejects a partial schedule.
 
 mod free;
+mod lagged;
 mod make;
 mod parallel;
 mod problem;
@@ -23,6 +24,7 @@ mod steps;
 pub(crate) mod tests;
 pub mod word;
 
+pub use lagged::{LagPaths, LaggedScheme};
 pub use parallel::ParallelScheme;
 pub use problem::{CumulativeProblem, Mode};
 pub use serial::SerialScheme;

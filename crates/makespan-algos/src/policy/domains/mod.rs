@@ -14,7 +14,7 @@ use makespan_core::{
 
 use super::job_flow::{JobFlow, JobFlowRules};
 use crate::kernel::chains::tariff::Tariff;
-use crate::scheduler::CriticalJobs;
+use crate::scheduler::{CriticalJobs, needs_no_lags};
 use domain::{Domain, take_wake};
 pub use error::DomainError;
 pub use measures::{DomainMeasures, DomainScene, UserJobMeasures};
@@ -108,6 +108,7 @@ impl Domains {
             let problem = "tasks that start together (gangs) are not supported; remove the key `gang`";
             return Err(DomainError::Users(Unsupported(problem.into())));
         }
+        needs_no_lags(&of_users).map_err(DomainError::Users)?;
         let members = rules.into_iter().map(|rules| Domain::new(rules, instance, seed)).collect::<Result<_, _>>()?;
         let users = JobFlow::new(flow).with_tariff(Tariff::new(prices, budgets));
         let (waiting, guests) = (TaskSet::new(), BTreeMap::new());

@@ -215,6 +215,10 @@ impl Scheduler for Optimise {
         self.for_hard_deadlines().is_some() && self.makespan_at_most.is_none()
     }
 
+    fn supports_lags(&self) -> bool {
+        !matches!(self.target, Target::Objective(Objective::Cost | Objective::Throughput))
+    }
+
     fn makespan_at_most(&self) -> Option<f64> {
         self.makespan_at_most
     }

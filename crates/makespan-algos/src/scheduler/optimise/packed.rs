@@ -10,7 +10,7 @@ use super::machines::{LIGHTEST, MachineOutcome, SHORTEST, proved};
 use super::proofs::prove;
 use super::{Limit, Optimise, Target};
 use crate::plan::Context;
-use crate::scheduler::packed::{self, Moldable, PlanSearch, Pools, SearchAim};
+use crate::scheduler::packed::{self, LaggedPools, Moldable, PlanSearch, Pools, SearchAim};
 use crate::search::Portfolio;
 
 /// The fraction of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its
@@ -24,7 +24,7 @@ pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
     let ordered = || instance.has_edges_between_jobs() && (instance.has_equal_processors() || instance.has_bags());
-    instance.has_demands() || ordered() || (!alike && parallel())
+    instance.has_demands() || instance.has_lags() || ordered() || (!alike && parallel())
 }
 
 /// Returns the best schedules found, and the bounds that were proved.
@@ -50,7 +50,12 @@ pub(super) fn minimise(
     let at = limit.map(|limit| limit.at);
     let floor_of = |objective| value(objective) as f64;
     let target = optimise.target;
-    let found = if let Some(moldable) = Moldable::new(&packing) {
+    let found = if instance.has_lags() {
+        let problem = packed::problem(&packing);
+        let pools = LaggedPools::new(problem.as_ref())?;
+        let found = Run { search: &pools, portfolio, floor: &floor_of }.plans(target, at);
+        Some(found.ok_or_else(packed::no_plan_with_lags)?)
+    } else if let Some(moldable) = Moldable::new(&packing) {
         Run { search: &moldable, portfolio, floor: &floor_of }.plans(target, at)
     } else {
         let problem = packed::problem(&packing);

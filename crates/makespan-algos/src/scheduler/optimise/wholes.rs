@@ -42,6 +42,10 @@ impl Scheduler for OfWholes {
         false
     }
 
+    fn supports_lags(&self) -> bool {
+        self.optimise.supports_lags()
+    }
+
     fn is_anytime(&self) -> bool {
         self.optimise.is_anytime()
     }

@@ -18,7 +18,7 @@ use crate::search::SearchCourse;
 use super::order::Order;
 pub(super) use demt::in_batches;
 pub(super) use moldable::Moldable;
-pub(super) use pools::{Pools, problem};
+pub(super) use pools::{LaggedPools, Pools, problem};
 pub(super) use search::SearchAim;
 use search::balanced_lists;
 pub(crate) use search::{DecodedList, Remains};
@@ -36,7 +36,8 @@ pub(super) fn has_more(instance: &Instance) -> bool {
 
 /// Checks that an instance meets the requirements of schedulers that plan on a packing.
 pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
-    packing(instance).map(drop)
+    let packing = packing(instance)?;
+    if instance.has_lags() { LaggedPools::new(problem(&packing).as_ref()).map(drop) } else { Ok(()) }
 }
 
 /// Returns the packing of an instance, or an error if the instance cannot be planned on a packing.
@@ -91,6 +92,28 @@ pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Uns
         return Err(Unsupported(what));
     }
     Ok(())
+}
+
+/// Returns the error if no list gives a plan that keeps all time lags.
+pub(super) fn no_plan_with_lags() -> Unsupported {
+    Unsupported(
+        "it found no plan that keeps all time lags, which does not prove that there is none; allow a longer search \
+         (`--time-limit`), or raise maximal lags"
+            .into(),
+    )
+}
+
+/// Plans tasks with time lags. Tries few lists: by the latest starts, by the earliest starts, and with random changes.
+pub(super) fn list_with_lags(instance: &Instance, seed: u64, stop: &Stop) -> Result<Schedule, Unsupported> {
+    /// Number of changed lists.
+    const LISTS: u64 = 200;
+    let packing = packing(instance)?;
+    let problem = problem(&packing);
+    let pools = LaggedPools::new(problem.as_ref())?;
+    // The search ends with the first plan, because every plan reaches this bound.
+    let aim = SearchAim { objective: Objective::Makespan, limit: None, floor: f64::INFINITY };
+    let found = pools.search(aim, &[], ChaCha8Rng::seed_from_u64(seed), &mut SearchCourse::of(LISTS, stop));
+    found.map(|(_, order)| pools.schedule(&order)).ok_or_else(no_plan_with_lags)
 }
 
 fn no_room(instance: &Instance, task: TaskId) -> Unsupported {

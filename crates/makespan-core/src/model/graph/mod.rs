@@ -2,6 +2,7 @@
 
 mod adjacency;
 mod gangs;
+mod lags;
 mod order;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,8 @@ use rustc_hash::FxHashSet;
 use thiserror::Error;
 
 pub(super) use adjacency::Adjacency;
+pub use lags::Lag;
+use order::cycle_of;
 
 use crate::model::{Profile, Task, Time};
 
@@ -100,6 +103,23 @@ pub enum GraphError {
          remove these edges, or the key `gang` of one of the tasks"
     )]
     Gang(String),
+    /// A time lag refers to no other task of the graph.
+    #[error("a time lag of task `{task}` refers to task {from}, which is not another task from 0 to {last}")]
+    UnknownLag {
+        /// Name of the task that has the lag.
+        task: String,
+        /// The task number that the lag states.
+        from: u32,
+        /// Largest task number.
+        last: u32,
+    },
+    /// No starts satisfy the time lags and edges of a cycle. The field contains the names of the tasks of the cycle.
+    #[error(
+        "no plan satisfies all time lags and edges between the tasks {}: the minimal lags and run times of this cycle exceed \
+         its maximal lags; raise a maximal lag",
+        cycle(.0)
+    )]
+    Lags(Vec<String>),
     /// An edge takes a negative time.
     #[error("the edge from `{from}` to `{to}` takes {time} s; give a time of at least 0 s")]
     Negative {
@@ -137,6 +157,7 @@ impl Graph {
             GraphError::Cycle(cycle.into_iter().map(|task| tasks[task as usize].name.to_string()).collect())
         })?;
         gangs::check(&tasks, &edges)?;
+        lags::check(&tasks, &edges)?;
         Ok(Self { tasks, edges, order })
     }
 

@@ -33,6 +33,33 @@ pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<
     if order.len() == missing.len() { Ok(order) } else { Err(cycle(edges, &missing)) }
 }
 
+/// Returns the tasks of a cycle of arcs that lead to each task from the task in `through`, in the direction of the arcs,
+/// from the earliest task in file order. `u32::MAX` stands for no arc. Returns `None` if there is no cycle.
+pub(super) fn cycle_of(through: &[u32]) -> Option<Vec<u32>> {
+    // The number of the walk that has visited each task.
+    let mut visited = vec![u32::MAX; through.len()];
+    for first in 0..through.len() as u32 {
+        let mut at = first;
+        while at != u32::MAX && visited[at as usize] == u32::MAX {
+            visited[at as usize] = first;
+            at = through[at as usize];
+        }
+        if at != u32::MAX && visited[at as usize] == first {
+            let mut cycle = vec![at];
+            let mut before = through[at as usize];
+            while before != at {
+                cycle.push(before);
+                before = through[before as usize];
+            }
+            cycle.reverse();
+            let least = (0..cycle.len()).min_by_key(|&position| cycle[position]).unwrap_or(0);
+            cycle.rotate_left(least);
+            return Some(cycle);
+        }
+    }
+    None
+}
+
 /// Returns the tasks of a cycle, from the earliest one in file order. Every task that could not be ordered waits for
 /// another task that could not be ordered. So a walk from task to predecessor must visit some task twice.
 fn cycle(edges: &[Edge], missing: &[u32]) -> Vec<u32> {

@@ -2,15 +2,16 @@
 //! up nonrenewable resources.
 //!
 //! R. Kolisch and A. Sprecher, "PSPLIB: a project scheduling problem library", European Journal of Operational
-//! Research 96(1), 1997, DOI 10.1016/S0377-2217(96)00170-1. Two formats are read: the output of the generator `ProGen`
-//! (`.sm` with one mode for each activity, `.mm` with several), and the format of J. H. Patterson (`.rcp`), which
-//! consists only of numbers.
+//! Research 96(1), 1997, DOI 10.1016/S0377-2217(96)00170-1. Three formats are read: the output of the generator `ProGen`
+//! (`.sm` with one mode for each activity, `.mm` with several), the format of J. H. Patterson (`.rcp`), which consists only
+//! of numbers, and the output of `ProGen/max` (`.sch`), which has time lags.
 //!
 //! The reader converts a project to one compound job. A period becomes a second. Renewable resources become licences
 //! of the platform, and nonrenewable resources become consumables. The platform always has enough processors. The
 //! modes of an activity become its allotments, in descending order of duration. Activities without duration are
 //! omitted. Successors of an omitted activity wait for its predecessors instead.
 
+mod max;
 mod patterson;
 mod progen;
 mod project;
@@ -45,6 +46,16 @@ impl From<String> for FileProblem {
 /// Returns whether a file begins like a project in Patterson's form, or has the file extension `.rcp`.
 pub(crate) fn is_patterson(head: &Head<'_>) -> bool {
     head.first.is_ascii_digit() && patterson::begins(head.text) || head.named && !is_project(head)
+}
+
+/// Returns whether a file begins like the output of `ProGen/max`, or has the file extension `.sch`.
+pub(crate) fn is_max(head: &Head<'_>) -> bool {
+    head.first.is_ascii_digit() && (head.named || max::begins(head.text))
+}
+
+/// Reads a project with time lags in the form that `ProGen/max` writes. Returns the instance, and remarks about the file.
+pub(crate) fn read_max(file: &str, text: &str) -> Remarked {
+    instance(file, max::read(text))
 }
 
 /// Returns whether a file begins like the output of `ProGen`, or has the file extension `.sm` or `.mm`.

@@ -1,7 +1,7 @@
 //! A project of any format, and its conversion to an instance.
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time, counted,
+    Edge, Graph, Instance, Job, Lag, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time, counted,
 };
 use makespan_verify::native::milestones;
 use rustc_hash::FxHashSet;
@@ -52,6 +52,9 @@ pub(super) struct Project {
     pub release: u64,
     /// Due date in periods.
     pub due: Option<u64>,
+    /// Time lags: the position of the first activity, the position of the second activity, and the least time from start to
+    /// start. If there are lags, all activities have a duration.
+    pub lags: Vec<(u32, usize, Time)>,
     pub remarks: Vec<String>,
 }
 
@@ -85,7 +88,7 @@ impl Project {
             });
         }
         self.check_consumption(&least)?;
-        let graph = joined(&whole, &tasks, &mut left_out)?;
+        let graph = self.with_lags(joined(&whole, &tasks, &mut left_out)?)?;
         let platform = self.platform(&graph)?;
         let remarks = self.remarks.iter().cloned().chain(left_out.remarks()).chain(said(&platform)).collect();
         let mut job = Job::compound(name, graph).with_release(periods(self.release).map_err(FileProblem::from)?);
@@ -93,6 +96,18 @@ impl Project {
         let instance =
             Instance::new(platform, vec![job], Vec::new()).map_err(|error| FileProblem::from(error.to_string()))?;
         Ok((instance, remarks))
+    }
+
+    /// Adds the time lags to the tasks.
+    fn with_lags(&self, graph: Graph) -> Result<Graph, FileProblem> {
+        if self.lags.is_empty() {
+            return Ok(graph);
+        }
+        let mut tasks = graph.tasks().to_vec();
+        for &(from, to, least) in &self.lags {
+            tasks[to].task.lags.push(Lag { from, least });
+        }
+        Graph::new(tasks, graph.edges().to_vec()).map_err(|error| FileProblem::from(error.to_string()))
     }
 
     /// Returns the graph of all activities, including activities without duration. Checks the successors. Each

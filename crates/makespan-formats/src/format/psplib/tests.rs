@@ -10,6 +10,7 @@ fn read(text: &str, name: &str) -> Result<ReadInstance, String> {
 const PATTERSON: &str = "6 2\n4 2\n\n0 0 0 2 2 3\n3 2 0 1 4\n5 1 2 2 4 5\n0 0 0 1 5\n2 4 1 1 6\n0 0 0 0\n";
 
 /// Project with several modes for each activity. It is also a start file of the fuzzer.
+const LAGS: &str = include_str!("../../../../../fuzz/corpus/psplib/own.sch");
 const MODES: &str = include_str!("../../../../../fuzz/corpus/psplib/own.mm");
 
 fn seconds(instance: &Instance, task: u64) -> Vec<f64> {
@@ -34,6 +35,40 @@ fn numbers_alone_are_a_project() {
         assert!(has("activities without duration are not planned: 1 (such as `4`)"), "{remarks:?}");
         assert!(has("on a platform of 3 processors"), "{remarks:?}");
     }
+}
+
+#[test]
+fn arcs_are_time_lags() {
+    for name in ["x", "x.sch", "x.txt"] {
+        let ReadInstance { instance, format, remarks } = read(LAGS, name).unwrap();
+        assert_eq!((format, instance.tasks()), (Format::ProGenMax, 3));
+        let lags =
+            |task| instance.lags_to(TaskId(task)).map(|(from, least)| (from.0, least.seconds())).collect::<Vec<_>>();
+        assert_eq!(
+            [lags(0), lags(1), lags(2)],
+            [vec![(1, -6.0)], vec![(0, 1.0)], vec![(1, 4.0)]],
+            "the sink limits nothing"
+        );
+        assert_eq!(instance.platform().licences().iter().collect::<Vec<_>>(), [("R1", 3)]);
+        assert!(remarks.iter().all(|remark| !remark.contains("without duration")), "{remarks:?}");
+    }
+    // Activity 3 takes no time. Its arcs become arcs from 2 to 1: 4 - 9.
+    let without = LAGS.replace("3 1 2 1\n", "3 1 0 0\n").replace("3 1 1 4 [2]", "3 1 1 1 [-9]");
+    let ReadInstance { instance, .. } = read(&without, "x.sch").unwrap();
+    let lags: Vec<f64> = instance.lags_to(TaskId(0)).map(|(_, least)| least.seconds()).collect();
+    assert_eq!((instance.tasks(), lags), (2, vec![-6.0, -5.0]));
+    let refused = |from: &str, to: &str, expect: &str| {
+        assert!(LAGS.contains(from));
+        let Err(error) = read(&LAGS.replacen(from, to, 1), "x.sch") else { panic!("lacks {expect}") };
+        assert!(error.contains(expect), "{error} lacks {expect}");
+    };
+    refused("3 1 0 0", "3 1 2 0", "x.sch:1: only renewable resources are supported");
+    refused("[4] [-6]", "[4]", "x.sch:4: expected activity 2, 1 mode");
+    refused("[4] [-6]", "[4] -6", "expected the length of the arc from 2 to 1 in brackets");
+    refused("2 4 [1] [3]", "2 9 [1] [3]", "activity 1 has an arc to 9");
+    refused("1 2 3 [0] [0] [0]", "1 2 3 [0] [5] [0]", "the arc from activity 0 to 2 of length 5 limits a start");
+    refused("1 1 3 2", "1 1 3", "x.sch:8: expected activity 1, its mode 1, its duration and 1 needs");
+    refused("[-6]", "[0]", "the tasks 1 -> 2 -> 1");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Reads the tasks and edges of a compound job in a native file.
 
-use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Task, Time};
+use makespan_core::{Edge, Graph, Lag, NamedTask, Needs, Payload, Task, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
@@ -60,6 +60,16 @@ pub(super) struct EdgeEntry {
     transfer: Option<Scalar<Time>>,
 }
 
+/// Limits on the time from the start of one task to the start of another task, which are stated by name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LagEntry {
+    from: String,
+    to: String,
+    min: Option<Scalar<Time>>,
+    max: Option<Scalar<Time>>,
+}
+
 impl TryFrom<TaskFields> for TaskEntry {
     type Error = String;
 
@@ -105,21 +115,34 @@ impl TryFrom<TaskFields> for TaskEntry {
 /// A graph, and for each task the names of the nodes in its `time_on`.
 type Joined = (Graph, Vec<Option<Vec<String>>>);
 
-/// Builds the graph from the tasks and edges, without milestones. Returns `None` if all tasks are milestones.
-pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Option<Joined>, String> {
+/// Adds time lags to the tasks of a graph.
+fn with_lags(graph: Graph, arcs: &[(u32, Lag)]) -> Result<Graph, String> {
+    if arcs.is_empty() {
+        return Ok(graph);
+    }
+    let mut tasks = graph.tasks().to_vec();
+    for (to, lag) in arcs {
+        tasks[*to as usize].task.lags.push(*lag);
+    }
+    Graph::new(tasks, graph.edges().to_vec()).map_err(|error| error.to_string())
+}
+
+/// Builds the graph from the tasks, edges and lags, without milestones. Returns `None` if all tasks are milestones.
+pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry], lags: &[LagEntry]) -> Result<Option<Joined>, String> {
     let is_milestone: Vec<bool> = tasks.iter().map(|entry| entry.is_milestone).collect();
     let (tasks, nodes): (Vec<NamedTask>, Vec<_>) = tasks.into_iter().map(|entry| (entry.task, entry.nodes)).unzip();
     let numbers: FxHashMap<&str, u32> =
         tasks.iter().enumerate().map(|(number, task)| (&*task.name, number as u32)).collect();
-    let number = |at: usize, key: &str, name: &str| {
+    let number = |place: &str, name: &str| {
         numbers.get(name).copied().ok_or_else(|| {
             let near = nearest(name, tasks.iter().map(|task| &*task.name));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            format!("edges[{at}].{key}: there is no task `{name}`{hint}")
+            format!("{place}: there is no task `{name}`{hint}")
         })
     };
     let edge = |(at, edge): (usize, &EdgeEntry)| {
-        let (from, to) = (number(at, "from", &edge.from)?, number(at, "to", &edge.to)?);
+        let from = number(&format!("edges[{at}].from"), &edge.from)?;
+        let to = number(&format!("edges[{at}].to"), &edge.to)?;
         let payload = match (&edge.data, &edge.transfer) {
             (Some(_), Some(_)) => {
                 return Err(format!("edges[{at}] has both `data` and `transfer`; remove one of them"));
@@ -130,11 +153,38 @@ pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Option
         Ok(Edge { from, to, payload })
     };
     let edges = edges.iter().enumerate().map(edge).collect::<Result<Vec<_>, String>>()?;
+    let mut arcs: Vec<(u32, Lag)> = Vec::new();
+    for (at, LagEntry { from, to, min, max }) in lags.iter().enumerate() {
+        let (first, second) = (number(&format!("lags[{at}].from"), from)?, number(&format!("lags[{at}].to"), to)?);
+        let (min, max) = (min.as_ref().map(|min| min.0), max.as_ref().map(|max| max.0));
+        match (min, max) {
+            (None, None) => return Err(format!("lags[{at}] has no limit; add `min` or `max`")),
+            (Some(min), Some(max)) if min > max => {
+                return Err(format!("lags[{at}]: `min` is {min} s, but `max` is only {max} s; raise `max`"));
+            }
+            _ => {}
+        }
+        if first == second {
+            return Err(format!("lags[{at}] is from task `{from}` to itself; name another task"));
+        }
+        arcs.extend(min.map(|least| (second, Lag { from: first, least })));
+        arcs.extend(max.map(|most| (first, Lag { from: second, least: Time::ZERO - most })));
+    }
     let whole = Graph::new(tasks, edges).map_err(|error| error.to_string())?;
     if !is_milestone.contains(&true) {
-        return Ok(Some((whole, nodes)));
+        return Ok(Some((with_lags(whole, &arcs)?, nodes)));
     }
+    let names = |task: u32| whole.name(task).to_owned();
+    if let Some((to, lag)) = arcs.iter().find(|(to, lag)| is_milestone[*to as usize] || is_milestone[lag.from as usize]) {
+        let (from, to) = (names(lag.from), names(*to));
+        return Err(format!("the time lag between `{from}` and `{to}`: one of them takes no time; write lags between tasks with a time"));
+    }
+    // The positions of the remaining tasks.
+    let position = |task: u32| is_milestone[..task as usize].iter().filter(|is_milestone| !**is_milestone).count() as u32;
+    let arcs: Vec<(u32, Lag)> =
+        arcs.iter().map(|(to, lag)| (position(*to), Lag { from: position(lag.from), ..*lag })).collect();
     let nodes = nodes.into_iter().zip(&is_milestone).filter(|(_, is_milestone)| !**is_milestone);
     let nodes = nodes.map(|(nodes, _)| nodes).collect();
-    Ok(without_tasks(&whole, &is_milestone)?.map(|graph| (graph, nodes)))
+    let Some(graph) = without_tasks(&whole, &is_milestone)? else { return Ok(None) };
+    Ok(Some((with_lags(graph, &arcs)?, nodes)))
 }

@@ -4,7 +4,7 @@ use makespan_core::{Graph, Job, NamedTask, Needs, Profile, Task, Time, Weight, W
 use serde::Deserialize;
 
 use super::command::CommandEntry;
-use super::graph::{EdgeEntry, TaskEntry, graph};
+use super::graph::{EdgeEntry, LagEntry, TaskEntry, graph};
 use super::penalty::PenaltyEntry;
 use super::positions::Positions;
 use super::resources::NeedsEntry;
@@ -65,6 +65,7 @@ struct Fields {
     submission: Option<SubmissionEntry>,
     tasks: Option<Unique<TaskEntry>>,
     edges: Option<Vec<EdgeEntry>>,
+    lags: Option<Vec<LagEntry>>,
 }
 
 impl TryFrom<Fields> for JobEntry {
@@ -74,7 +75,7 @@ impl TryFrom<Fields> for JobEntry {
         if fields.name.is_empty() {
             return Err("the name of a job is empty; give the job a unique name".to_owned());
         }
-        if fields.tasks.is_some() || fields.edges.is_some() {
+        if fields.tasks.is_some() || fields.edges.is_some() || fields.lags.is_some() {
             let name = fields.name.clone();
             return compound(fields).map_err(|problem| format!("job `{name}`: {problem}"));
         }
@@ -234,7 +235,8 @@ fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>
 fn compound(fields: Fields) -> Result<JobEntry, String> {
     let beside_time = fields.given_besides_time();
     let Some(tasks) = fields.tasks else {
-        return Err("the job has `edges`, but no `tasks`; write the tasks that the edges connect".to_owned());
+        let key = if fields.edges.is_some() { "edges" } else { "lags" };
+        return Err(format!("the job has `{key}`, but no `tasks`; write the tasks that the {key} connect"));
     };
     let given = [
         ("count", fields.count.is_some()),
@@ -255,7 +257,8 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
             "the job has both `tasks` and `{key}`; remove `{key}`, because only the tasks state such data"
         ));
     }
-    let Some((graph, nodes)) = graph(tasks.0, &fields.edges.unwrap_or_default())? else {
+    let (edges, lags) = (fields.edges.unwrap_or_default(), fields.lags.unwrap_or_default());
+    let Some((graph, nodes)) = graph(tasks.0, &edges, &lags)? else {
         check_keys(&beside_time)?;
         return milestone(fields.name, &fields.after);
     };

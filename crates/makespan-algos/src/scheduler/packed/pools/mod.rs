@@ -5,6 +5,7 @@
 mod annealing;
 mod decoder;
 mod genetic;
+mod lagged;
 mod modes;
 mod start;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use crate::search::{SearchCourse, anneal};
 use annealing::Annealing;
 use decoder::{Decoder, Scheme};
 use genetic::{Genetic, SearchParts};
+pub(in crate::scheduler) use lagged::LaggedPools;
 use start::ModeStarts;
 
 /// Maximum number of tasks. With more tasks, a schedule takes so much time that a search would not improve its initial
