@@ -131,12 +131,26 @@ fn planned(
     }
     arcs.retain(|arc| arc.0 != 0);
     let timeless: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].1[2] == 0).collect();
+    let remarks = arcs_to_sink(&rows, &arcs);
     for &at in &timeless {
         let (own, mut kept): (Vec<Arc>, Vec<Arc>) = arcs.into_iter().partition(|arc| arc.0 == at || arc.1 == at);
         for (from, _, first) in own.iter().filter(|arc| arc.1 == at) {
-            let out = own.iter().filter(|arc| arc.0 == at && arc.1 != *from);
-            kept.extend(out.map(|(_, to, second)| (*from, *to, first + second)));
+            for (_, to, second) in own.iter().filter(|arc| arc.0 == at) {
+                let length = first + second;
+                if to != from {
+                    kept.push((*from, *to, length));
+                } else if length > 0 {
+                    let problem = format!(
+                        "the arcs from activity {from} to activity {at} and back have the sum {length}, so no plan is \
+                         possible; lower one of these arcs"
+                    );
+                    return Err(FileProblem::from(problem));
+                }
+            }
         }
+        // Only the longest arc from one activity to another matters.
+        kept.sort_unstable_by_key(|&(from, to, length)| (from, to, std::cmp::Reverse(length)));
+        kept.dedup_by_key(|arc| (arc.0, arc.1));
         if kept.len() > 1 << 24 {
             return Err(FileProblem::from("the activities without duration have too many arcs".to_owned()));
         }
@@ -151,5 +165,21 @@ fn planned(
     }
     let lag = |(from, to, length): Arc| (positions[from] as u32, positions[to], Time::from_seconds(length));
     let lags = arcs.into_iter().map(lag).collect();
-    Ok(Project { stocks, activities, lags, ..Project::default() })
+    Ok(Project { stocks, activities, lags, remarks, ..Project::default() })
+}
+
+/// Returns a remark if an arc to the sink differs from the duration of its activity. The sink is not planned, so such an
+/// arc does not affect the makespan.
+fn arcs_to_sink(rows: &[(usize, Vec<u64>)], arcs: &[Arc]) -> Vec<String> {
+    let sink = rows.len() - 1;
+    let differs = |arc: &&Arc| arc.1 == sink && arc.2 != rows[arc.0].1[2] as i64;
+    let others: Vec<&Arc> = arcs.iter().filter(differs).collect();
+    let remark = others.first().map(|(from, _, length)| {
+        format!(
+            "arcs to the end of the project that differ from the duration of their activity are not planned: {} (such as \
+             {length} from activity `{from}`); the makespan is the last end of an activity",
+            others.len()
+        )
+    });
+    remark.into_iter().collect()
 }

@@ -69,6 +69,18 @@ fn arcs_are_time_lags() {
     refused("1 2 3 [0] [0] [0]", "1 2 3 [0] [5] [0]", "the arc from activity 0 to 2 of length 5 limits a start");
     refused("1 1 3 2", "1 1 3", "x.sch:8: expected activity 1, its mode 1, its duration and 1 needs");
     refused("[-6]", "[0]", "the tasks 1 -> 2 -> 1");
+    let cycle = without
+        .replace("[-9]", "[-3]")
+        .replace("2 1 2 3 1 [4]", "2 1 2 3 1 [3]")
+        .replace("3 1 1 1 [-3]", "3 1 1 2 [-2]");
+    let Err(error) = read(&cycle, "x.sch") else { panic!("a cycle through an activity without duration") };
+    assert!(error.contains("from activity 2 to activity 3 and back have the sum 1"), "{error}");
+    let late = read(&LAGS.replace("1 2 2 4 [1] [3]", "1 2 2 4 [1] [7]"), "x.sch").unwrap();
+    assert!(
+        late.remarks.iter().any(|remark| remark.contains("not planned: 1 (such as 7 from activity `1`)")),
+        "{:?}",
+        late.remarks
+    );
 }
 
 #[test]

@@ -175,12 +175,16 @@ pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry], lags: &[LagEntry
         return Ok(Some((with_lags(whole, &arcs)?, nodes)));
     }
     let names = |task: u32| whole.name(task).to_owned();
-    if let Some((to, lag)) = arcs.iter().find(|(to, lag)| is_milestone[*to as usize] || is_milestone[lag.from as usize]) {
+    if let Some((to, lag)) = arcs.iter().find(|(to, lag)| is_milestone[*to as usize] || is_milestone[lag.from as usize])
+    {
         let (from, to) = (names(lag.from), names(*to));
-        return Err(format!("the time lag between `{from}` and `{to}`: one of them takes no time; write lags between tasks with a time"));
+        return Err(format!(
+            "the time lag between `{from}` and `{to}`: one of them takes no time; write lags between tasks with a time"
+        ));
     }
     // The positions of the remaining tasks.
-    let position = |task: u32| is_milestone[..task as usize].iter().filter(|is_milestone| !**is_milestone).count() as u32;
+    let position =
+        |task: u32| is_milestone[..task as usize].iter().filter(|is_milestone| !**is_milestone).count() as u32;
     let arcs: Vec<(u32, Lag)> =
         arcs.iter().map(|(to, lag)| (position(*to), Lag { from: position(lag.from), ..*lag })).collect();
     let nodes = nodes.into_iter().zip(&is_milestone).filter(|(_, is_milestone)| !**is_milestone);
