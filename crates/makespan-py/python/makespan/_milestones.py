@@ -104,11 +104,16 @@ def _graph(job: dict[str, Any], place: str) -> dict[str, Any]:
     removed = set(gone)
     if len(removed) == len(tasks):
         # The job itself is a milestone.
-        return {key: value for key, value in job.items() if key not in ("tasks", "edges")} | {"time": 0}
+        return {key: value for key, value in job.items() if key not in ("tasks", "edges", "lags")} | {"time": 0}
     incoming: dict[str, list[str]] = {}
     for at, task in enumerate(tasks):
         if is_milestone(task):
             _check(task, f"{place}.tasks[{at}]")
+    for at, lag in enumerate(job.get("lags") or ()):
+        milestone = next((lag.get(end) for end in ("from", "to") if lag.get(end) in removed), None)
+        if milestone is not None:
+            problem = f"`{milestone}` takes no time and is removed as a milestone, but this time lag names it; state the lag between tasks with a time above 0"
+            raise InputError(problem, field=f"{place}.lags[{at}]")
     for at, edge in enumerate(edges):
         if (edge["from"] in removed or edge["to"] in removed) and (edge.get("data") or edge.get("transfer")):
             problem = "a task without duration is removed, but this edge transfers data; remove the data, or state a time above 0"

@@ -32,7 +32,7 @@ Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
 
 _FIELDS = frozenset(
     "name time work time_on speedup estimate processors needs command weight priority released deadline must_end_by family penalty walltime count "
-    "data after tasks edges".split()
+    "data after tasks edges lags".split()
 )
 
 
@@ -215,12 +215,20 @@ class Graph:
     give a networkx ``DiGraph``. The attributes of its nodes are the keys of tasks, and its edges have the attributes
     ``data`` or ``transfer``.
 
+    ``lags`` limit the time from the start of one task to the start of another. A lag is a triple of two names and a dict with
+    ``min``, ``max`` or both, or a dict that also has ``from`` and ``to``.
+
     >>> graph = Graph([Job("split", time=1), Job("sort", time=4)], edges=[("split", "sort", 1_000_000)])
     >>> graph.edges
     [{'from': 'split', 'to': 'sort', 'data': 1000000}]
+    >>> Graph([Job("pour", time=9), Job("finish", time=5)], lags=[("pour", "finish", {"min": 30, "max": 120})]).lags
+    [{'from': 'pour', 'to': 'finish', 'min': 30, 'max': 120}]
     """
 
-    def __init__(self, tasks: Iterable[Job | Mapping[str, Any]] | Any, edges: Iterable[Any] = ()) -> None:
+    def __init__(
+        self, tasks: Iterable[Job | Mapping[str, Any]] | Any, edges: Iterable[Any] = (), lags: Iterable[Any] = ()
+    ) -> None:
+        self.lags = [_time_lag(lag, f"lags[{at}]") for at, lag in enumerate(_listed(lags, "lags", "lags"))]
         if hasattr(tasks, "nodes") and hasattr(tasks, "edges") and not isinstance(tasks, Mapping):
             self.tasks, self.edges = _networkx(tasks)
             return
@@ -231,13 +239,36 @@ class Graph:
         return len(self.tasks)
 
     def __eq__(self, other: object) -> bool:
-        return (self.tasks, self.edges) == (other.tasks, other.edges) if isinstance(other, Graph) else NotImplemented
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (self.tasks, self.edges, self.lags) == (other.tasks, other.edges, other.lags)
 
     def __hash__(self) -> int:
         return hash((len(self.tasks), repr(self.edges)))
 
     def __repr__(self) -> str:
-        return f"<graph of {len(self.tasks)} tasks and {len(self.edges)} edges>"
+        return _shape(self.tasks, self.edges, self.lags)
+
+    def _keys_of_job(self) -> dict[str, Any]:
+        """Returns the keys of a compound job with this graph, as in a native file."""
+        keys: dict[str, Any] = {"tasks": list(self.tasks), "edges": list(self.edges)}
+        return {**keys, "lags": list(self.lags)} if self.lags else keys
+
+
+def _shape(tasks: Sequence[Any], edges: Sequence[Any], lags: Sequence[Any]) -> str:
+    if lags:
+        return f"<graph of {len(tasks)} tasks, {len(edges)} edges and {len(lags)} time lags>"
+    return f"<graph of {len(tasks)} tasks and {len(edges)} edges>"
+
+
+def _time_lag(lag: Any, place: str) -> dict[str, Any]:
+    if isinstance(lag, Mapping):
+        return dict(lag)
+    parts = () if isinstance(lag, str) or not isinstance(lag, Iterable) else tuple(lag)
+    if len(parts) != 3 or not isinstance(parts[2], Mapping):
+        problem = f"{_check.shown(lag)} is not a time lag; write a triple of two names and a dict with `min`, `max` or both"
+        raise InputError(problem, field=place)
+    return {"from": parts[0], "to": parts[1], **parts[2]}
 
 
 def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -327,6 +358,7 @@ class Job:
         after: list[str] | None
         tasks: list[dict[str, Any]] | None
         edges: list[dict[str, Any]] | None
+        lags: list[dict[str, Any]] | None
     else:
 
         def __getattr__(self, key: str) -> Any:
@@ -390,7 +422,7 @@ class Job:
         if graph is not None:
             if not isinstance(graph, Graph):
                 graph = Graph(graph)
-            fields["tasks"], fields["edges"] = list(graph.tasks), list(graph.edges)
+            fields.update(graph._keys_of_job())
         self._fields = fields
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -427,9 +459,9 @@ class Job:
         return {key: value for key, value in self._fields.items() if value is not None}
 
     def __repr__(self) -> str:
-        stated = {key: value for key, value in self.document().items() if key not in ("name", "tasks", "edges")}
+        stated = {key: value for key, value in self.document().items() if key not in ("name", "tasks", "edges", "lags")}
         if "tasks" in self:
-            stated["graph"] = f"<graph of {len(self['tasks'])} tasks and {len(self['edges'])} edges>"
+            stated["graph"] = _shape(self["tasks"], self["edges"], self.get("lags", []))
         shown = (f", {key}={value if key == 'graph' else repr(value)}" for key, value in stated.items())
         return f"Job({self._fields['name']!r}{''.join(shown)})"
 
@@ -476,7 +508,7 @@ def _fields(job: Any, place: str) -> dict[str, Any]:
     graph = fields.pop("graph", None)
     if graph is not None:
         graph = graph if isinstance(graph, Graph) else Graph(graph)
-        fields["tasks"], fields["edges"] = graph.tasks, graph.edges
+        fields.update(graph._keys_of_job())
     for key in fields:
         if key not in _FIELDS:
             close = _close(key, [*_FIELDS, "graph"])

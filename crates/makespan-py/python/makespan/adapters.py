@@ -11,6 +11,7 @@ from typing import Any
 
 from makespan import _check, _native
 from makespan._errors import InputError
+from makespan._lags import Lags, tighten, without_milestones
 from makespan._model import Instance, Job, Platform, _reading, _stated as _platform
 
 __all__ = ["evalys_frame", "from_pyjobshop", "from_wfcommons"]
@@ -69,8 +70,11 @@ def from_pyjobshop(model: Any) -> Instance:
 
     The setup times of a machine become ``setups`` of the platform: each task is a family of its own.
 
-    Features that an instance cannot express are an error: breaks, delays, windows, optional tasks, and
-    precedence other than end before start within a job.
+    Delays, and the constraints on the starts and ends of two tasks (such as ``start_before_end`` and ``start_at_start``), become
+    time lags between starts. The tasks of such a constraint must have one duration.
+
+    Features that an instance cannot express are an error: breaks, windows, optional tasks, and precedence between
+    tasks of different jobs.
 
     Raises:
         InputError: names the unsupported feature.
@@ -85,8 +89,8 @@ def from_pyjobshop(model: Any) -> Instance:
     kinds = [type(resource).__name__ for resource in data.resources]
     licences = {names[at]: _capacity(data.resources[at]) for at in range(len(names)) if kinds[at] not in _USED_UP}
     consumables = {names[at]: _capacity(data.resources[at]) for at in range(len(names)) if kinds[at] in _USED_UP}
-    edges = _edges(data)
     tasks = [_task(data, at, names) for at in range(len(data.tasks))]
+    edges, lags = _relations(data, tasks)
     groups = [list(job.tasks) for job in data.jobs] or [list(range(len(tasks)))]
     home = {task: at for at, group in enumerate(groups) for task in group}
     loose = [at for at in range(len(tasks)) if at not in home]
@@ -97,11 +101,13 @@ def from_pyjobshop(model: Any) -> Instance:
     jobs = []
     for at, group in enumerate(groups):
         within = [edge for edge in edges if home[edge[0]] == at]
-        if any(home[to] != at for _, to in within):
+        own = {pair: least for pair, least in lags.items() if home[pair[0]] == at}
+        if any(home[to] != at for _, to in [*within, *own]):
             raise InputError("a task waits for a task of another job; an instance cannot express this: join the jobs into one")
         stated = _stated(data.jobs[at], f"j{at}") if at < len(data.jobs) else {"name": f"j{at}"}
         pairs = [{"from": tasks[a]["name"], "to": tasks[b]["name"]} for a, b in within]
-        jobs.append({**stated, "tasks": [tasks[task] for task in group], "edges": pairs})
+        job = {**stated, "tasks": [tasks[task] for task in group], "edges": pairs}
+        jobs.append({**job, "lags": [_lag(tasks, *pair, least) for pair, least in own.items()]} if own else job)
     width = sum(len(task["time"]) for task in tasks if isinstance(task["time"], list)) or 1
     return Instance(Platform(processors=width, licences=licences, consumables=consumables, setups=setups), jobs)
 
@@ -137,24 +143,70 @@ def _setups(data: Any, names: Sequence[str], tasks: list[dict[str, Any]]) -> lis
     return setups or None
 
 
-def _edges(data: Any) -> list[tuple[int, int]]:
-    constraints = data.constraints
-    edges = []
-    for kind in sorted(set(dir(constraints))):
-        if kind.startswith("_") or callable(getattr(constraints, kind)):
-            continue
-        value = getattr(constraints, kind)
-        if not isinstance(value, (list, tuple)):
+#: Constraints on the starts and ends of two tasks.
+_RELATIONS = frozenset(f"{one}_{order}_{other}" for one in ("start", "end") for order in ("before", "at") for other in ("start", "end"))
+
+
+def _relations(data: Any, tasks: Sequence[dict[str, Any]]) -> tuple[list[tuple[int, int]], Lags]:
+    """Returns the edges and the time lags. If there are time lags, the tasks without duration have neither."""
+    times = [_only_time(task) for task in tasks]
+    edges: list[tuple[int, int]] = []
+    lags: Lags = {}
+    for kind in sorted(set(dir(data.constraints))):
+        value = getattr(data.constraints, kind)
+        if kind.startswith("_") or not isinstance(value, (list, tuple)):
             continue
         if kind == "setup_times":
             continue
-        if kind == "end_before_start":
-            for edge in value:
-                _refuse(getattr(edge, "delay", 0), "a delay between two tasks")
-                edges.append((int(edge.task1), int(edge.task2)))
-        else:
+        if kind not in _RELATIONS:
             _refuse(value, f"constraints of the kind {kind}")
-    return edges
+            continue
+        for one in value:
+            first, second, delay = int(one.task1), int(one.task2), int(getattr(one, "delay", 0) or 0)
+            if kind == "end_before_start" and not delay:
+                edges.append((first, second))
+                continue
+            start, order, end = kind.split("_")
+            # The time between the starts of the tasks.
+            least = delay + _offset(tasks, times, first, start) - _offset(tasks, times, second, end)
+            tighten(lags, first, second, least)
+            if order == "at":
+                tighten(lags, second, first, -least)
+    if not lags:
+        return edges, lags
+    if 0 in times:
+        for first, second in (pair for pair in edges if 0 in (times[pair[0]], times[pair[1]])):
+            tighten(lags, first, second, _offset(tasks, times, first, "end"))
+        edges = [pair for pair in edges if 0 not in (times[pair[0]], times[pair[1]])]
+        lags = without_milestones(lags, times, [str(task["name"]) for task in tasks])
+    same = [pair for pair, least in lags.items() if least == times[pair[0]]]
+    for pair in same:
+        del lags[pair]
+    return list(dict.fromkeys([*edges, *same])), lags
+
+
+def _only_time(task: dict[str, Any]) -> int | None:
+    time = task["time"]
+    if isinstance(time, list):
+        return int(time[0]) if len(time) == 1 else None
+    return int(time)
+
+
+def _offset(tasks: Sequence[dict[str, Any]], times: Sequence[int | None], at: int, point: str) -> int:
+    """Returns the time from the start of a task to its ``point``, its start or its end."""
+    if point == "start":
+        return 0
+    time = times[at]
+    if time is None:
+        raise InputError(f"task {tasks[at]['name']}: it has several durations and a delay after or before its end; an instance cannot express this: keep one of its modes")
+    return time
+
+
+def _lag(tasks: Sequence[dict[str, Any]], first: int, second: int, least: int) -> dict[str, Any]:
+    """Returns a time lag of a native file. A negative lag limits the start of the first task."""
+    if least < 0:
+        return {"from": tasks[second]["name"], "to": tasks[first]["name"], "max": -least}
+    return {"from": tasks[first]["name"], "to": tasks[second]["name"], "min": least}
 
 
 def _stated(job: Any, otherwise: str) -> dict[str, Any]:

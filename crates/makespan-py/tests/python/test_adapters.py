@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +12,7 @@ from typing import Any
 
 import makespan as m
 import pytest
+from makespan._lags import without_milestones
 from makespan.adapters import from_pyjobshop, from_wfcommons
 
 
@@ -70,6 +73,9 @@ def task(name: str, **other: Any) -> Any:
 @dataclass
 class Constraints:
     end_before_start: list[Any] = field(default_factory=list)
+    start_before_start: list[Any] = field(default_factory=list)
+    start_before_end: list[Any] = field(default_factory=list)
+    start_at_end: list[Any] = field(default_factory=list)
     setup_times: list[Any] = field(default_factory=list)
     same_sequence: list[Any] = field(default_factory=list)
 
@@ -110,7 +116,7 @@ def test_tasks_without_duration_are_removed_and_their_arcs_joined() -> None:
     ("changes", "words"),
     [
         ({"constraints": Constraints(same_sequence=[1])}, "same_sequence"),
-        ({"constraints": Constraints([SimpleNamespace(task1=0, task2=1, delay=3)])}, "delay"),
+        ({"constraints": Constraints([SimpleNamespace(task1=0, task2=1, delay=3)])}, "task x: it has several durations and a delay"),
         ({"tasks": [task("x", optional=True), task("y")]}, "optional"),
         ({"tasks": [task("x", earliest_start=3), task("y")]}, "window"),
         ({"modes": [mode(0, 4, [0], [1]), mode(0, 4, [1], [1]), mode(1, 4, [0], [3])]}, "same time"),
@@ -119,6 +125,92 @@ def test_tasks_without_duration_are_removed_and_their_arcs_joined() -> None:
 def test_what_does_not_fit_is_named(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(m.InputError, match=words):
         from_pyjobshop(problem(**changes))
+
+
+def relation(first: int, second: int, delay: int = 0) -> Any:
+    return SimpleNamespace(task1=first, task2=second, delay=delay)
+
+
+def lagged(durations: list[int], **constraints: list[Any]) -> Any:
+    """Returns a model of tasks a, b .. that all fit at the same time."""
+    modes = [mode(at, duration, [], []) for at, duration in enumerate(durations)]
+    tasks = [task(name) for name in "abcdefgh"[: len(durations)]]
+    return problem(tasks=tasks, modes=modes, constraints=Constraints(**constraints))
+
+
+def lags(model: Any) -> list[dict[str, Any]]:
+    (job,) = from_pyjobshop(model).jobs
+    return list(job.get("lags", []))
+
+
+def test_delays_and_relations_of_tasks_become_time_lags() -> None:
+    # Task a takes 3 and task b takes 4.
+    cases: list[tuple[str, Any, list[dict[str, Any]]]] = [
+        ("end_before_start", relation(0, 1, 2), [{"from": "a", "to": "b", "min": 5}]),
+        ("end_before_start", relation(0, 1, -9), [{"from": "b", "to": "a", "max": 6}]),
+        ("start_before_start", relation(1, 0, -5), [{"from": "a", "to": "b", "max": 5}]),
+        ("start_before_start", relation(0, 1, 1), [{"from": "a", "to": "b", "min": 1}]),
+        ("start_before_end", relation(0, 1, 6), [{"from": "a", "to": "b", "min": 2}]),
+        ("start_before_start", relation(0, 1, 3), []),
+    ]
+    for kind, one, expected in cases:
+        assert lags(lagged([3, 4], **{kind: [one]})) == expected, kind
+    # Task a starts 5 before the end of task b, and so 1 after its start.
+    both = lags(lagged([3, 4], start_at_end=[relation(0, 1, 5)]))
+    assert sorted(both, key=str) == sorted([{"from": "a", "to": "b", "min": 1}, {"from": "a", "to": "b", "max": 1}], key=str)
+
+
+def test_a_model_with_time_lags_is_planned() -> None:
+    # Task b starts at least 5 after task a. Tasks b and c need all cores, so task c runs between them.
+    modes = [mode(0, 3, [0], [1]), mode(1, 1, [0], [3]), mode(2, 2, [0], [3])]
+    constraints = Constraints(start_before_start=[relation(0, 1, 5), relation(2, 1, -1)])
+    model = problem(tasks=[task(name) for name in "abc"], modes=modes, constraints=constraints)
+    plan = m.plan(from_pyjobshop(model), objective="makespan", time_limit=0.3)
+    plan.verify()
+    assert plan.makespan == 6.0
+
+
+def test_tasks_without_duration_pass_their_time_lags_on() -> None:
+    # Task b takes no time. It starts 2 to 6 after task a, and task c starts at least 3 after it.
+    relations = [relation(0, 1, 2), relation(1, 0, -6), relation(1, 2, 3)]
+    with pytest.warns(UserWarning, match=r"1 task \(b\) takes no time and was removed"):
+        assert lags(lagged([4, 0, 2], start_before_start=relations)) == [{"from": "a", "to": "c", "min": 5}]
+    with pytest.raises(m.InputError, match="no plan satisfies the time lags between the tasks a and b"):
+        from_pyjobshop(lagged([4, 0, 2], start_before_start=[relation(0, 1, 7), relations[1], relations[2]]))
+    with pytest.raises(m.InputError, match="task b starts at least 3 after task a, which takes no time"):
+        from_pyjobshop(lagged([0, 2], start_before_start=[relation(0, 1, 3)]))
+    with pytest.raises(m.InputError, match="task b, which takes no time, ends after task a and may end last"):
+        from_pyjobshop(lagged([2, 0], start_before_start=[relation(0, 1, 3)]))
+
+
+def test_the_joined_lags_allow_the_same_starts() -> None:
+    """Enumerates the starts of small models, with and without the tasks that take no time."""
+    source = random.Random(58)
+    compared = 0
+    for _ in range(150):
+        times = [2, 3, 0, 0]
+        pairs = [(first, second) for first in range(4) for second in range(4) if first != second]
+        stated = {pair: source.randint(-4, 3) for pair in source.sample(pairs, 5)}
+        allowed: dict[tuple[int, int], int] = {}
+        for starts in itertools.product(range(5), range(5), range(12), range(12)):
+            if all(starts[second] - starts[first] >= least for (first, second), least in stated.items()):
+                makespan = max(start + time for start, time in zip(starts, times, strict=True))
+                allowed[starts[:2]] = min(makespan, allowed.get(starts[:2], makespan))
+        try:
+            joined = without_milestones(stated, times, "abcd")
+        except m.InputError as error:
+            assert not allowed or "no plan satisfies" not in str(error)
+            continue
+        assert all(first < 2 and second < 2 for first, second in joined)
+        kept = [
+            (one, other)
+            for one, other in itertools.product(range(5), repeat=2)
+            if all((one, other)[second] - (one, other)[first] >= least for (first, second), least in joined.items())
+        ]
+        assert kept == list(allowed), stated
+        assert all(makespan == max(one + 2, other + 3) for (one, other), makespan in allowed.items()), stated
+        compared += 1
+    assert compared > 30
 
 
 def test_a_real_model_of_pyjobshop() -> None:
