@@ -1,4 +1,4 @@
-"""Models of PyJobShop for comparisons: twelve toys, ten job shops of Taillard, and projects of PSPLIB."""
+"""Models of PyJobShop for comparisons: twelve toys, ten job shops of Taillard, projects of PSPLIB, and projects with time lags."""
 
 import random
 
@@ -99,6 +99,53 @@ def patterson(text):
             for to in later:
                 model.add_end_before_start(task, tasks[to])
     return model
+
+
+def lagged(count):
+    """Yields drawn projects of 10, 20 and 30 activities with minimal and maximal time lags, in the manner of C. Schwindt, "Generation of
+    resource-constrained project scheduling problems subject to temporal constraints", Report WIOR-543, University of Karlsruhe, 1998."""
+    for at in range(count):
+        activities = (10, 20, 30)[at * 3 // count]
+        yield f"lags{activities}-{at:02}", _lagged(random.Random(5800 + at), activities), "makespan"
+
+
+def _lagged(source, activities, resources=5, factor=0.75, strength=0.5):
+    """Returns a project. Its maximal lags are at least as long as the longest paths, so starts exist that satisfy all lags. With the
+    resources, there may be no plan."""
+    times = [source.randint(1, 10) for _ in range(activities)]
+    needs = [[source.randint(1, 10) if source.random() < factor else 0 for _ in range(resources)] for _ in times]
+    least = {}
+    for to in range(1, activities):
+        for earlier in source.sample(range(to), min(to, source.randint(1, 2))):
+            # From half of the duration to one and a half durations: activities may overlap, or wait.
+            least[earlier, to] = max(1, round(times[earlier] * source.uniform(0.5, 1.5)))
+    for _ in range(activities // 4):
+        paths = _longest(activities, least)
+        joined = [(a, b) for a in range(activities) for b in range(activities) if paths[a][b] > 0 and (b, a) not in least]
+        if joined:
+            first, last = source.choice(joined)
+            least[last, first] = -round(paths[first][last] * source.uniform(1, 2))
+    model = pyjobshop.Model()
+    # From the largest need of one activity (strength 0) to a quarter of the way to the sum of all needs (strength 1).
+    sums = [(max(column), sum(column)) for column in zip(*needs)]
+    held = [model.add_renewable(max(1, low + round(strength * (high - low) / 4))) for low, high in sums]
+    tasks = [model.add_task(name=f"a{at}") for at in range(activities)]
+    for task, time, needed in zip(tasks, times, needs):
+        used = [(resource, amount) for resource, amount in zip(held, needed) if amount]
+        model.add_mode(task, [resource for resource, _ in used], time, demands=[amount for _, amount in used])
+    for (first, second), delay in least.items():
+        model.add_start_before_start(tasks[first], tasks[second], delay)
+    return model
+
+
+def _longest(activities, least):
+    """Returns the longest paths between all pairs of starts."""
+    paths = [[0 if a == b else least.get((a, b), float("-inf")) for b in range(activities)] for a in range(activities)]
+    for through in range(activities):
+        for a in range(activities):
+            for b in range(activities):
+                paths[a][b] = max(paths[a][b], paths[a][through] + paths[through][b])
+    return paths
 
 
 def _jobs(processors, options, source=None):
