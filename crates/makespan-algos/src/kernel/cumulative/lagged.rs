@@ -51,7 +51,7 @@ impl LagPaths {
         let longest =
             arcs.iter().map(|arc| i128::from(arc.2.unsigned_abs())).sum::<i128>() + i128::from(problem.horizon);
         if longest * i128::from(problem.unit) > LONGEST {
-            return Err("the time lags are so long that their sum is not supported".into());
+            return Err("the sum of the time lags is too large".into());
         }
         let heads = heads(tasks, &arcs).ok_or("the time lags exclude each other at the times of these processors")?;
         let mut outgoing: Vec<Vec<(u32, i64)>> = vec![Vec::new(); tasks];
@@ -197,7 +197,7 @@ impl<'p, 'a> LaggedScheme<'p, 'a> {
         self.problem.modes_of(self.problem.row_of(task)).start
     }
 
-    /// Places all tasks. The next task is the first task in the list whose predecessors are placed. Returns false if the
+    /// Places all tasks. The next task is the first task in the list of which all predecessors are placed. Returns false if the
     /// schedule needs more than `removals` removals.
     pub fn place(&mut self, order: &[u32], removals: usize) -> bool {
         for (rank, &task) in (0..).zip(order) {
