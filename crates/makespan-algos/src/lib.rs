@@ -45,4 +45,6 @@ pub mod slurm;
 mod speeds;
 
 pub use catalogue::{Entry, SpecError, catalogue, scheduler};
-pub use plan::{Context, Front, FrontPoint, Guarantee, Incumbent, IncumbentState, Plan, ScheduleError, Scheduler};
+pub use plan::{
+    Context, ForHardDeadlines, Front, FrontPoint, Guarantee, Incumbent, IncumbentState, Plan, ScheduleError, Scheduler,
+};

@@ -70,6 +70,7 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
     let has_parts = instance.has_bags() || instance.has_compound_jobs();
     let conditions = [
         ("the rule that a job ends with its last task", has_parts && Refutation::is_sum(objective)),
+        ("deadlines that must be kept", instance.has_hard_deadlines()),
         ("the nodes on which tasks need resources", has_nodes && has(ResourceKind::OfNodes)),
         ("transfers between nodes", has_nodes && instance.has_transfers() && !machines::are_classes(instance)),
         ("the placement of jobs on nodes", platform.restricts_placement()),
@@ -135,6 +136,9 @@ mod tests {
         let instance = Instance::new(platform, vec![bag], vec![closed]).unwrap();
         let both = ["the placement of jobs on nodes", "which of the processors are unavailable"];
         assert_eq!(ignored(&instance, Objective::Makespan), both);
+        let hard =
+            Instance::new(Platform::flat(1).unwrap(), vec![job(0).with_must_end_by(Time::from_seconds(9))], vec![]);
+        assert_eq!(ignored(&hard.unwrap(), Objective::Makespan), ["deadlines that must be kept"]);
         assert_eq!(ignored(&instance, Objective::MeanFlow)[0], "the rule that a job ends with its last task");
     }
 }
