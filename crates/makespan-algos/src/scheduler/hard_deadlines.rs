@@ -3,8 +3,11 @@
 use std::time::Instant;
 
 use makespan_bounds::Clock;
-use makespan_core::{EndPenalty, Instance, Job, Objective, PenaltyForm, Rows, Schedule, Time, Unsupported, Weight};
-use makespan_verify::Value;
+use makespan_bounds::complete::{self, CompleteWork};
+use makespan_core::{
+    EndPenalty, Instance, Job, Objective, PenaltyForm, Rows, Schedule, Time, Unsupported, Weight, validate,
+};
+use makespan_verify::{Bound, Value};
 
 use super::penalties::Cost;
 use crate::plan::{Context, ForHardDeadlines, Incumbent, Plan, ScheduleError, Scheduler};
@@ -15,6 +18,10 @@ const FIRST: f64 = 0.25;
 const LAST: f64 = 0.25;
 /// The fraction of the time limit for the proof that no plan keeps the hard deadlines.
 const PROOF: f64 = 0.1;
+
+/// Maximum number of conflicts of the complete search at the end, and the product of this number and the number of tasks.
+const MAX_CONFLICTS: u64 = 5000;
+const CONFLICTS_TIMES_TASKS: u64 = 30_000;
 
 /// Checks that a scheduler can plan an instance with hard deadlines.
 pub(super) fn supports(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(), Unsupported> {
@@ -86,7 +93,7 @@ pub(super) fn schedule(
             report(&context.incumbent, objective, instance, plan);
             Ok(plan.clone())
         }
-        None => Err(not_kept(scheduler, instance, &plans, context)),
+        None => not_kept(scheduler, instance, &plans, context),
     }
 }
 
@@ -112,25 +119,47 @@ fn latest<'a>(instance: &'a Instance, schedule: &Schedule) -> Option<(i64, &'a J
     each.max_by_key(|(late, _, end)| (*late, *end))
 }
 
-/// Returns the error if no plan keeps the hard deadlines.
+/// Returns a plan that keeps the hard deadlines if a short complete search finds one. `plans` are other plans, which do not
+/// keep them.
+///
+/// # Errors
+/// [`ScheduleError::Infeasible`] if a bound proves that there is no such plan, and otherwise
+/// [`ScheduleError::DeadlineNotKept`].
 pub(super) fn not_kept(
     scheduler: &dyn Scheduler,
     instance: &Instance,
     plans: &[Plan],
     context: &Context,
-) -> ScheduleError {
+) -> Result<Plan, ScheduleError> {
     let time = scheduler.time_limit();
     let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(Instant::now() + time.mul_f64(PROOF), &context.stop));
     let due = instance.with_hard_deadlines_as_due_dates();
-    let bound = makespan_bounds::best_by(&due, Objective::MaxTardiness, &clock);
-    if let Some(bound) = bound.ok().filter(|bound| bound.value > Value::from(0)) {
-        return ScheduleError::Infeasible { late: Time::from_ticks(bound.ticks().ticks()) };
+    let worst = plans.iter().filter_map(|plan| {
+        let schedule = plan.schedule()?;
+        Some((latest(instance, schedule)?, schedule))
+    });
+    let worst = worst.min_by_key(|((late, ..), _)| *late);
+    let bound = makespan_bounds::best_by(&due, Objective::MaxTardiness, &clock.part(0.3)).ok();
+    let is_positive = |bound: &Bound| bound.value > Value::from(0);
+    let mut bound = bound.filter(is_positive);
+    let is_meant = complete::unsupported(&due, Objective::MaxTardiness).is_none();
+    if let Some((_, known)) = worst.filter(|_| bound.is_none() && is_meant) {
+        let conflicts = (CONFLICTS_TIMES_TASKS / instance.tasks().max(1)).min(MAX_CONFLICTS);
+        let work = CompleteWork { clock: &clock, conflicts };
+        let found = complete::search(&due, Objective::MaxTardiness, known, None, work);
+        let keeps = |schedule: &Schedule| validate(instance, schedule).is_ok();
+        if let Some(schedule) = found.schedule.filter(keeps) {
+            return Ok(schedule.into());
+        }
+        bound = found.bound.filter(is_positive);
     }
-    let worst = plans.iter().filter_map(|plan| latest(instance, plan.schedule()?)).min_by_key(|(late, ..)| *late);
-    let (job, end, must_end_by) = worst.map_or((String::new(), Time::ZERO, Time::ZERO), |(_, job, end)| {
+    if let Some(bound) = bound {
+        return Err(ScheduleError::Infeasible { late: bound.ticks() });
+    }
+    let (job, end, must_end_by) = worst.map_or((String::new(), Time::ZERO, Time::ZERO), |((_, job, end), _)| {
         (job.name.clone(), end, job.must_end_by.unwrap_or_default())
     });
-    ScheduleError::DeadlineNotKept { scheduler: scheduler.name(), job, end, must_end_by }
+    Err(ScheduleError::DeadlineNotKept { scheduler: scheduler.name(), job, end, must_end_by })
 }
 
 /// Maximum total of all penalties of ends within the hard deadlines, in millionths. The total is small compared with

@@ -87,7 +87,7 @@ fn kept(
         return Err(ScheduleError::Unsupported { scheduler: scheduler.name(), reason });
     };
     let plan = Plan::from(schedule);
-    if keeps(instance, &plan) { Ok(plan) } else { Err(not_kept(scheduler, instance, &[plan], context)) }
+    if keeps(instance, &plan) { Ok(plan) } else { not_kept(scheduler, instance, &[plan], context) }
 }
 
 /// Returns the schedule of a list. If it does not keep the hard deadlines, returns the schedule of another order that keeps
