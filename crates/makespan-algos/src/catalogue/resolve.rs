@@ -3,10 +3,10 @@
 use super::{CATALOGUE, Spec, scheduler};
 use crate::scheduler::Budget;
 
-/// Returns a spec with all parameters, so that the spec does not depend on defaults or on the machine. `spec` is the name
-/// of a scheduler ([`crate::Scheduler::name`]), and `threads` is the number of threads of its searches. The name of a
-/// scheduler that is not in the catalogue is returned unchanged. Parameters that have no effect beside the stated ones
-/// are omitted.
+/// Returns a spec with all parameters, so that the spec does not depend on defaults or on the machine. `spec` is the
+/// name of a scheduler ([`crate::Scheduler::name`]), and `threads` is the number of threads of its searches. The name
+/// of a scheduler that is not in the catalogue is returned unchanged. Parameters that the stated parameters make
+/// ineffective are omitted. For example, `time-limit` has no effect if `steps` is stated.
 pub fn resolved(spec: &str, threads: u32) -> String {
     let Ok(stated) = Spec::parse(spec) else { return spec.to_owned() };
     let Some(entry) = CATALOGUE.iter().find(|entry| entry.name == stated.name()) else { return spec.to_owned() };

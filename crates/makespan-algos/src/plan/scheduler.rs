@@ -76,8 +76,9 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
-    /// If the algorithm can keep hard deadlines ([`makespan_core::Job::must_end_by`]), returns the algorithm that plans
-    /// if a plan without regard to them does not keep them.
+    /// Returns the algorithm that plans if a first plan, which ignores hard deadlines
+    /// ([`makespan_core::Job::must_end_by`]), misses one of them. Returns `None` if the algorithm cannot keep hard
+    /// deadlines.
     fn for_hard_deadlines(&self) -> Option<ForHardDeadlines> {
         None
     }

@@ -32,10 +32,10 @@ pub(super) struct PlanAgain<'a> {
     pub lead: Option<&'a [TaskPlace]>,
 }
 
-/// Plans the waiting tasks `tasks` of a job by the rule of HEFT, or on the nodes of a variant, with starts from now on. The
-/// tasks of a gang start together, on any nodes.
-/// Each task runs on one processor. The plan respects the edges between tasks, and also the edges from tasks that have
-/// started. The planned slots are added to `calendars`. If some plan keeps the budget in `rules`, this plan does.
+/// Plans the waiting tasks `tasks` of a job by the rule of HEFT, or on the nodes of a variant, with starts from now on.
+/// The tasks of a gang start together, and need not use the nodes of the variant. Each task runs on one processor. The
+/// plan respects the edges between tasks, and also the edges from tasks that have started. The planned slots are added
+/// to `calendars`. If some plan keeps the budget in `rules`, this plan does.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206.
 /// The ranks are computed on the whole graph, including tasks that have started. Complexity: O((e + n) m) for n tasks

@@ -13,8 +13,8 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Returns the cost of the end of a job. Only differences of a sum or a maximum over jobs matter. Returns `None` if
-    /// the objective does not depend on ends.
+    /// Returns the cost of the end of a job. The cost may differ from the objective by a constant, because only
+    /// differences between plans matter. Returns `None` if the objective does not depend on ends.
     pub(super) fn of(job: &Job<Rows>, objective: Objective) -> Option<Self> {
         let weight = if job.is_best_effort() { 0.0 } else { job.weight.as_f64() };
         let from = |at: i64, slope: f64| Self { points: vec![(at, 0.0)], slope };

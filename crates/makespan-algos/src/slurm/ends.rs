@@ -76,8 +76,8 @@ impl RunningEnds {
         }
     }
 
-    /// Returns the groups of running jobs in the order in which Slurm removes them. Only jobs for which `is_usable`
-    /// returns true belong to a group: the jobs that hold a node that the pending job may use.
+    /// Returns the groups of running jobs in the order in which Slurm removes them. Groups contain only jobs for which
+    /// `is_usable` returns true. These jobs hold a node that the pending job may use.
     pub fn groups<F: Fn(usize) -> bool>(&self, windows: EndWindows, is_usable: F) -> EndGroups<'_, F> {
         EndGroups { ends: &self.0, next: 0, windows, window: None, is_usable }
     }

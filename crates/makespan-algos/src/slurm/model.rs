@@ -34,8 +34,8 @@ pub struct ReservedPeriod {
     pub end: i64,
     /// The index of the reservation in [`ClusterModel::reservations`]. `None` if no job may use the node.
     pub reservation: Option<usize>,
-    /// If the reservation moves with time, the time from each instant to its start. Only longer jobs cannot use the
-    /// node.
+    /// If the reservation moves with time, the time from each instant to its start. Jobs that take longer than this
+    /// time cannot use the node.
     pub floats: Option<i64>,
 }
 

@@ -233,8 +233,8 @@ mod tests {
     }
 
     proptest! {
-        /// Jobs that request whole nodes, of all nodes or of the second half, are planned for the end of a group. Many
-        /// running jobs have equal ends.
+        /// Checks that a job that requests whole nodes starts at the end of a group of running jobs. The job may use
+        /// all nodes or only the second half of them. Many running jobs have equal ends.
         #[test]
         fn jobs_are_planned_as_groups_of_running_jobs_are_removed(
             (nodes, count, is_half) in (2_usize..12, 1_usize..6, any::<bool>()),

@@ -134,8 +134,9 @@ impl World {
         self.chosen(shape, all_by(self.now), rooms).is_some()
     }
 
-    /// Chooses nodes for a request after the end of the running jobs up to a position, with the number of processors on
-    /// each. `rooms` contains the free nodes in ascending order, with the number of processors that each can provide.
+    /// Chooses nodes for a request, and the number of processors on each node, as if all running jobs up to a position
+    /// had ended. `rooms` contains the free nodes in ascending order, with the number of processors that each can
+    /// provide.
     pub(super) fn chosen(
         &self,
         shape: &PartitionRequest,

@@ -102,8 +102,8 @@ pub fn search(
     if objective.needs_penalties() {
         return limits::minimise(instance, objective, known, work);
     }
-    // On the grid of the times alone, the deadlines of a tardiness would be rounded. The finer grid of the values may
-    // need numbers with too many digits.
+    // On the grid of the times alone, the deadlines of a tardiness would be rounded. The finer grid of the values
+    // avoids this. If its numbers would become too large, the search uses the grid of the times.
     let model = |grid| Model::new(instance, objective, grid);
     let mut completed = match model(value_grid(instance, objective)).or_else(|_| model(time_grid(instance))) {
         Ok(model) => search_in(&model, instance, known, floor, work),

@@ -57,8 +57,8 @@ pub(super) struct Model {
     pub(super) gaps: Vec<Vec<Vec<i64>>>,
     /// True if the objective is a sum of weighted ends or of weighted tardinesses.
     pub(super) is_sum: bool,
-    /// The sum, over all tasks, of the cost of the earliest end. An objective that is a sum over jobs is at least this
-    /// sum.
+    /// The sum over all tasks of the cost of their earliest ends: a lower bound on each objective that is a sum over
+    /// jobs.
     base: i128,
     horizon: i64,
 }

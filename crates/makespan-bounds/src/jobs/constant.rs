@@ -21,9 +21,9 @@ struct Candidate {
 }
 
 /// Returns the best bound on the total penalty from a constant price up to an instant. After the instant, the price is
-/// zero. If a job with a penalty in steps ends by the step, the job pays for its work before the step. Otherwise, the
-/// penalty grows. So the bound is the fractional relaxation of a knapsack: the work of the jobs in time must fit before
-/// the instant. The bound is concave in the price, and the best price is a quotient of a penalty and a work.
+/// zero. A job with a penalty in steps either does all its work before the step and pays for this work, or incurs the
+/// penalty of the step. So the bound is the fractional relaxation of a knapsack: the work of the jobs in time must fit
+/// before the instant. The bound is concave in the price, and the best price is a quotient of a penalty and a work.
 ///
 /// The function examines the instants before which the most work should be done, relative to the processors. Takes
 /// O(log n) checks of a certificate for each instant and n jobs. Returns `None` if no job has a penalty.

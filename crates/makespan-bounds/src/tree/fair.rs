@@ -162,9 +162,9 @@ impl Cuts {
         (weight / sum).powf(1.0 / self.alpha)
     }
 
-    /// Returns the multiplier of a row with which the inequality holds, if the other multipliers stay: 0 or a root. The
-    /// left side of the inequality is convex and decreases with the multiplier, so Newton's method from the left
-    /// converges.
+    /// Returns the multiplier of a row for which its inequality holds while the other multipliers are fixed. The
+    /// multiplier is 0 or a root. The left side of the inequality is convex and decreases with the multiplier, so
+    /// Newton's method from the left converges.
     fn multiplier(&self, at: usize) -> f64 {
         let Cut { coefficients, multiplier: old, .. } = &self.rows[at];
         let others: Vec<f64> =

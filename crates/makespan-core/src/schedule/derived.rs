@@ -48,7 +48,7 @@ impl Objective {
         }
     }
 
-    /// Returns this objective of an instance in terms of another objective, or `None` if the objective is not derived.
+    /// Expresses this objective by its base, for one instance. Returns `None` if the objective is not derived.
     pub fn derived(self, instance: &Instance) -> Option<DerivedObjective> {
         let base = self.base()?;
         let latest = instance.jobs().iter().filter_map(|job| job.deadline).max().map_or(0, Time::ticks);

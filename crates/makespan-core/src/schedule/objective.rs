@@ -169,7 +169,8 @@ impl Objective {
     }
 
     /// Returns true if the objective is a sum over jobs that increases whenever a job ends a tick later. A sum of
-    /// tardiness values does not increase while the job ends before its deadline. A penalty need not increase either.
+    /// tardiness values stays constant while a job that is delayed still ends by its deadline. A penalty need not
+    /// increase either.
     #[inline]
     pub fn is_sum_of_ends(self) -> bool {
         self.shape().is_some_and(|shape| shape.is_sum && !shape.is_tardiness() && !shape.is_penalty())

@@ -224,7 +224,7 @@ pub enum Violation {
 ///
 /// * on existing processors that are open and that no other task holds;
 /// * on a number of processors that the task accepts, for exactly the task's time;
-/// * at the start of all other tasks of its gang, if it has one;
+/// * at the same instant as all other tasks of its gang, if it belongs to a gang;
 /// * until the hard deadline of its job at the latest;
 /// * not before the setup after the previous task on each of its machines has ended;
 /// * within its time lags to the starts of other tasks;

@@ -21,8 +21,9 @@ use super::{PricesError, Rates, RatesError, TreePrices, TreeProblem};
 /// larger by at most the sum of `g_k (y_k - x_k)`. If this sum is positive for some y, then a small step from x towards
 /// y increases the utility. ∎
 ///
-/// The optimal rates are often irrational. So the proof is a number e: every steady state completes tasks of at most
-/// 1 + e times the value. The number is computed exactly from the rates and prices.
+/// The optimal rates are often irrational. So the proof is a number e: the tasks that any steady state completes per
+/// second are worth at most 1 + e times the tasks that these rates complete. The number is computed exactly from the
+/// rates and prices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fairness {
     /// The exponent alpha, from 1 to [`Fairness::MAX`].

@@ -243,7 +243,7 @@ class Comparison(Rows):
 
 
 def _chosen(name: Any, known: list[str], field: str) -> str:
-    """Returns the only algorithm with this spec, or with this part of a spec before ``[``."""
+    """Returns the algorithm with the spec ``name``, or the only algorithm with ``name`` before the ``[`` of its spec."""
     stated = _check.text(name, field, "demt")
     if stated in known:
         return stated

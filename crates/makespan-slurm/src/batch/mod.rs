@@ -17,11 +17,11 @@ use crate::{CommandError, Commands, JobState, OptionalLimit, Program, Refusal, d
 /// Maximum number of jobs that one command cancels.
 const MAX_CANCELLED: usize = 500;
 
-/// Number of a task in a job array, as a part of the number of a pilot: the pilot has the number of the job array, plus
-/// this value times the number of the task.
+/// Factor of the task in the number of a pilot of a job array: the pilot has the number of the job array, plus this
+/// factor times the number of the task.
 const TASK: u64 = 1_000_000_000_000;
 
-/// Limit of the numbers of tasks.
+/// Exclusive maximum of the number of a task in a job array.
 const MAX_TASK: u64 = 10_000_000;
 
 /// Environment variables that the script of a job sets.

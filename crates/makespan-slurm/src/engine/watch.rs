@@ -190,7 +190,7 @@ impl JobList {
         for (&job, waits) in jobs {
             let limit = match batch.as_slurm() {
                 Some(_) => Duration::ZERO,
-                // An agent of the job gives no sign of life either.
+                // The lists lack the job, and one of its agents is silent.
                 None if nodes.iter().any(|place| place.job == job) => SHORT_ABSENCE,
                 None if ending.contains(&job) => SHORT_ABSENCE,
                 None => ABSENCE,

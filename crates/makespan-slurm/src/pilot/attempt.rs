@@ -59,7 +59,7 @@ impl RunningAttempt {
             Some(_) if self.timed_out => (AttemptEnd::TimedOut, false),
             // The previous agent did not record the end. So the attempt ended together with that agent.
             Some(EndedBy::Signal) if !self.has_lived => (AttemptEnd::Gone, false),
-            // The planner reads the exit status from the status file.
+            // The 0 is a placeholder: the planner reads the exit status of the task from the status file.
             Some(by) => (AttemptEnd::Exit(0), by == EndedBy::Signal && self.asked.is_none()),
             None => (AttemptEnd::Gone, false),
         }

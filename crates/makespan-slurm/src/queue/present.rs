@@ -252,7 +252,7 @@ impl Queue {
                     kept.name
                 ))
             } else if !kept.licences.is_empty() && kept.start > self.now {
-                Some(format!("reservation {}: licences that are reserved later are ignored", kept.name))
+                Some(format!("reservation {}: its licences are ignored, because it starts later", kept.name))
             } else if !kept.licences.is_empty() {
                 Some(format!("reservation {}: no job can use its licences until it ends", kept.name))
             } else {

@@ -378,7 +378,7 @@ impl Reader {
                 let (count, named) = (unknown.len(), unknown[..unknown.len().min(5)].join(", "));
                 let more = if count > 5 { format!(" and {} more", count - 5) } else { String::new() };
                 self.remarks.push(format!(
-                    "qhost states no memory for {named}{more}: any request for memory is taken to fit on such a host"
+                    "qhost states no memory for {named}{more}: the forecast assumes that every request for memory fits there"
                 ));
             }
         }

@@ -10,7 +10,8 @@ use crate::bytes;
 /// Name of the setting that marks a queue as read from Grid Engine.
 pub(super) const SETTING: &str = "GridEngine";
 
-/// The beginnings of the reasons of jobs that cannot start by themselves. A name follows.
+/// Prefixes of the reasons for jobs that cannot start until a user or an administrator acts. A name follows each
+/// prefix.
 pub(super) const IN_ERROR: &str = "JobHeldError:";
 pub(super) const NO_ENVIRONMENT: &str = "JobHeldEnvironment:";
 pub(super) const NO_QUEUE: &str = "JobHeldQueue:";

@@ -29,8 +29,8 @@ pub fn joined(graph: &Graph, is_milestone: impl Fn(u32) -> bool) -> Result<Vec<V
             if size + all.len() > most {
                 let name = graph.name(number);
                 return Err(format!(
-                    "activities without duration before activity `{name}` would have to be replaced by more than \
-                     {most} edges between other activities; give these activities durations"
+                    "removing the activities without duration before activity `{name}` would add more than {most} edges; \
+                     give them durations"
                 ));
             }
         }

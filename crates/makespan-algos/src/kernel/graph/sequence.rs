@@ -366,8 +366,8 @@ impl<'a> Sequence<'a> {
                 late + if *is_sum { costs.sum::<f64>() } else { costs.fold(0.0, f64::max) }
             }
             Goal::Latest { limit, .. } => {
-                // Each tick of the makespan after the limit costs two, because it saves at most one tick of tardiness.
-                // If all jobs are in time, the tardiness is zero.
+                // Each tick of the makespan beyond the limit costs 2 and saves at most 1 tick of tardiness, so
+                // exceeding the limit never pays. If all jobs are in time, the tardiness is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),

@@ -9,10 +9,10 @@ use crate::free_time::Calendar;
 /// such places. `arrival` returns the instant at which the data of a task, given by its position in `tasks`, have arrived
 /// on a node.
 ///
-/// At each instant, the processors on which each task could start form a bipartite graph. The tasks can start together if
-/// this graph has a matching of all tasks. A matching can become possible only at an instant from which some task can
-/// start on another processor. So only these instants are tried. On several processors, a task prefers the processor on
-/// which it ends first, and longer tasks choose first.
+/// At each instant, the processors on which each task could start form a bipartite graph. The tasks can start together
+/// if this graph has a matching of all tasks. A matching can become possible only at an instant from which some task
+/// can start on another processor. So only these instants are tried. If a task can start on several processors, it
+/// prefers the processor on which it ends first. Longer tasks choose first.
 ///
 /// Source: J. K. Ousterhout, "Scheduling techniques for concurrent systems", ICDCS 1982 (gangs); H. W. Kuhn, "The
 /// Hungarian method for the assignment problem", Naval Res. Logist. Quart. 2, 1955, DOI 10.1002/nav.3800020109 (augmenting

@@ -17,7 +17,7 @@ use crate::kernel::serial::SerialRequest;
 ///
 /// The weighted tardiness is also a sum. Tasks that end by their deadlines cost nothing.
 ///
-/// For the maximum tardiness, as for the makespan, a good schedule and most schedules near it have the same value. So
+/// For the maximum tardiness and the makespan, most neighbours of a good schedule have the value of that schedule. So
 /// every deadline is shifted by a target that is below the best maximum tardiness. The search minimises the area of the
 /// tasks after their shifted deadlines.
 #[derive(Clone, Debug)]

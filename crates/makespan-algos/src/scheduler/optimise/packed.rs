@@ -136,7 +136,8 @@ impl<S: PlanSearch> Run<'_, S> {
         let length = (until - from) * (1.0 - RESERVE);
         let found = self.portfolio.each(|index| {
             let mut course = self.portfolio.course(from + length, |steps| (steps as f64 * length) as u64 + 1);
-            // With a limit, or if the objective is a mean, the search minimises another quantity.
+            // With a limit, or for a mean, the search minimises a quantity other than the objective, so its values are
+            // not reported.
             if limit.is_none() && !objective.is_mean() {
                 course = course.watched(&self.portfolio.incumbent, objective);
             }

@@ -43,7 +43,7 @@ impl Prices {
     /// Returns true if all costs fit into 64 bits and the cost functions have at most `MAX_COSTS` points.
     pub(in crate::complete) fn are_meant(model: &Model) -> bool {
         let weight = model.tasks.iter().map(|task| task.weight).max().unwrap_or(0);
-        // A deadline before 0 makes the tardiness values longer than the ends.
+        // If a deadline is before 0, the tardiness of a job can exceed its end.
         let first = model.tasks.iter().map(|task| task.free_until).min().unwrap_or(0).min(0);
         let largest = weight.saturating_mul(model.last_end().saturating_sub(first)).saturating_mul(SCALE);
         Self::points(model) <= MAX_COSTS && largest < i64::MAX / (1 << 12)
