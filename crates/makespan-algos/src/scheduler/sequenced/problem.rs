@@ -164,6 +164,8 @@ fn check(instance: &Instance) -> Result<(), Unsupported> {
     let platform = instance.platform();
     let problem = if instance.has_bags() {
         "bags of tasks".to_owned()
+    } else if instance.has_lags() {
+        "time lags".to_owned()
     } else if instance.has_gangs() {
         "gangs".to_owned()
     } else if !instance.availability().is_always_open() || !instance.held().is_empty() {
