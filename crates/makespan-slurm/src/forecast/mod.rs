@@ -345,6 +345,27 @@ fn remarks(queue: &Queue) -> Vec<String> {
             partial.join(", ")
         ));
     }
+    let ahead = || queue.reservations.iter().filter(|kept| kept.end > queue.now);
+    let has = |kept: &&crate::queue::SlurmReservation, flags: &[&str]| {
+        kept.flags.iter().any(|flag| flags.contains(&flag.as_str()))
+    };
+    let names =
+        |flags: &[&str]| ahead().filter(|kept| has(kept, flags)).map(|kept| kept.name.as_str()).collect::<Vec<_>>();
+    let magnetic = names(&["MAGNETIC"]);
+    if !magnetic.is_empty() {
+        remarks.push(format!(
+            "reservations that attract jobs (MAGNETIC): {}; the forecast uses them only for jobs that name them",
+            magnetic.join(", ")
+        ));
+    }
+    let again = names(&["HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"]);
+    if !again.is_empty() {
+        remarks.push(format!(
+            "reservations that repeat: {}; the forecast knows only the next period of each, so longer jobs may start later \
+             than expected, or never",
+            again.join(", ")
+        ));
+    }
     let suspended: Vec<&str> =
         queue.jobs.iter().filter(|job| job.state == crate::JobState::Suspended).map(|job| job.shown.as_str()).collect();
     if let Some(first) = suspended.first() {

@@ -194,15 +194,15 @@ impl Queue {
         if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) }
     }
 
-    /// Returns true if a node accepts jobs now, or after the end of a reservation that makes it unavailable.
+    /// Returns true if a node accepts jobs now, or after the end of a reservation that makes it unavailable. Slurm removes
+    /// the state `MAINTENANCE` some seconds after the end of the reservation.
     pub(crate) fn takes_jobs(&self, node: &Node) -> bool {
         if node.state.takes_jobs() {
             return true;
         }
         let mut state = node.state.clone();
         state.flags.retain(|flag| flag != "MAINTENANCE");
-        let is_kept = |kept: &SlurmReservation| kept.end > self.now && kept.nodes.contains(&node.name);
-        state.takes_jobs() && self.reservations.iter().any(is_kept)
+        state.takes_jobs() && self.reservations.iter().any(|kept| kept.nodes.contains(&node.name))
     }
 
     /// Returns the maximum number of processors that a job gets on each node, if there is a maximum.

@@ -133,10 +133,12 @@ impl Texts {
         let hidden = hidden(&nodes, holds);
         let config = self.config(&mut remarks);
         let (qos, associations) = self.limits(&config, &mut remarks);
+        let reservations = self.reservations(&mut remarks);
+        remarks.extend(choose_reservations(&mut jobs, &reservations, now));
         let mut queue = Queue {
             now,
             config,
-            reservations: self.reservations(&mut remarks),
+            reservations,
             licences: self.licences(&mut remarks),
             // If the command failed, the text is empty.
             knows_licences: self.get(ClusterOutput::Licences).is_some_and(|text| !text.trim().is_empty())
@@ -422,6 +424,27 @@ impl Texts {
         runs.extend(remembered.filter(|run| !known.contains(&run.id)));
         runs
     }
+}
+
+/// Chooses one reservation for each job that may use one of several (`--reservation=a,b`): the first to begin that admits
+/// the job and has not ended. Returns a note about these jobs.
+fn choose_reservations(jobs: &mut [QueueJob], reservations: &[SlurmReservation], now: i64) -> Option<String> {
+    let mut first = None;
+    let mut count = 0;
+    for job in jobs {
+        let Some(list) = job.request.reservation.as_deref().filter(|list| list.contains(',')) else { continue };
+        let usable = |kept: &&SlurmReservation| {
+            let is_listed = list.split(',').any(|name| name.trim() == kept.name);
+            is_listed && kept.end > now && kept.admits(&job.user, job.account.as_deref())
+        };
+        if let Some(chosen) = reservations.iter().filter(usable).min_by_key(|kept| kept.start) {
+            first.get_or_insert_with(|| format!("job {} uses {}", job.shown, chosen.name));
+            count += 1;
+            job.request.reservation = Some(chosen.name.clone());
+        }
+    }
+    let first = first?;
+    Some(format!("jobs that may use several reservations: {count}; each is planned in the first to begin ({first})"))
 }
 
 /// Reduces the processors of suspended jobs to those that their nodes report as allocated. Slurm frees the processors

@@ -89,3 +89,41 @@ fn jobs_before_a_job_compete_with_it() {
     let why = expected[5].why();
     assert!(!why.brief.contains("5 jobs before it"), "{why:?}");
 }
+
+/// Slurm shows the state `MAINTENANCE` for some seconds after the end of a reservation.
+#[test]
+fn nodes_accept_jobs_when_their_maintenance_has_ended() {
+    let started = |end: i64| {
+        let limit = "TimeLimit=00:05:00 NumNodes=1-1 NumCPUs=1";
+        let kept = format!(
+            "ReservationName=kept StartTime={} EndTime={} Nodes=n0 Flags=MAINT Users=bob\n",
+            clock(0),
+            clock(end)
+        );
+        let away = node(0, "", false).replace("State=IDLE", "State=IDLE+MAINTENANCE");
+        let queue = Texts::default()
+            .with(ClusterOutput::Nodes, away)
+            .with(ClusterOutput::Jobs, pending(1, limit))
+            .with(ClusterOutput::Reservations, kept)
+            .queue(Some(1000))
+            .unwrap();
+        first(&queue).outlook.start
+    };
+    assert_eq!([started(999), started(1500)], [Some(1000), Some(1500)]);
+}
+
+#[test]
+fn a_job_uses_the_first_of_several_reservations() {
+    let kept = |name: &str, start: i64, users: &str| {
+        format!(
+            "ReservationName={name} StartTime={} EndTime={} Nodes=n0 Users={users}\n",
+            clock(start),
+            clock(start + 2000)
+        )
+    };
+    let all = kept("late", 4000, "u") + &kept("soon", 1600, "u") + &kept("other", 1200, "bob");
+    let all = all + &kept("magnet", 9000, "bob Flags=MAGNETIC,DAILY");
+    let queue = queue(5, "Reservation=late,other,soon", &all);
+    assert_eq!(first(&queue).outlook.start, Some(1600));
+    assert!(queue.remarks.iter().any(|remark| remark.contains("(job 1 uses soon)")), "{:?}", queue.remarks);
+}
