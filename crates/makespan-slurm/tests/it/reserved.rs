@@ -121,7 +121,7 @@ fn a_job_uses_the_first_of_several_reservations() {
             clock(start + 2000)
         )
     };
-    let all = kept("late", 4000, "u") + &kept("soon", 1600, "u") + &kept("other", 1200, "bob");
+    let all = kept("late", 4000, "u") + &kept("soon", 1600, "u") + &kept("other", 1200, "bob").replace("n0", "n1");
     let all = all + &kept("magnet", 9000, "bob Flags=MAGNETIC,DAILY");
     let queue = queue(5, "Reservation=late,other,soon", &all);
     assert_eq!(first(&queue).outlook.start, Some(1600));
