@@ -58,7 +58,9 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
     let targets = outputs::targets(&options.trace, &options.outputs, &several)?;
     let log = scene::read(options)?;
     let usual = || vec![log.usual.clone().unwrap_or_else(|| USUAL.to_owned())];
-    let specs = stated.unwrap_or_else(usual);
+    // On the queue of a cluster, `slurm` has the parameters of the cluster, as in scenarios.
+    let of_cluster = |spec: String| log.live.as_ref().and_then(|live| live.policy(&spec)).unwrap_or(spec);
+    let specs: Vec<String> = stated.unwrap_or_else(usual).into_iter().map(of_cluster).collect();
     if TreeProblem::is_meant(&log.instance) {
         if !scenarios.is_empty() || options.sizes || options.domains.is_some() {
             return Err(miette!(
