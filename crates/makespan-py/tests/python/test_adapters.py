@@ -139,7 +139,7 @@ def lagged(durations: list[int], **constraints: list[Any]) -> Any:
 
 
 def lags(model: Any) -> list[dict[str, Any]]:
-    (job,) = from_pyjobshop(model).jobs
+    (job,) = json.loads(from_pyjobshop(model).to_json())["jobs"]
     return list(job.get("lags", []))
 
 
