@@ -78,6 +78,11 @@ fn held(instance: &Instance, name: &str) -> Result<(Vec<SetupMachine>, Vec<TaskI
         demands.clone().next().is_some()
             && allotments.all(|width| demands.clone().all(|demand| demand.need.total(width) > 0))
     };
+    let may_hold = |task: &TaskId| instance.demands(*task).iter().any(|demand| demand.resource == id);
+    if instance.task_ids().any(|task| may_hold(&task) && !holds(&task)) {
+        // Such a task may stand between two others and avoid the setup between them.
+        return unproved("a task holds the licence only on some allotments");
+    }
     Ok((vec![SetupMachine::Licence(id.0)], instance.task_ids().filter(holds).collect()))
 }
 
